@@ -11,7 +11,7 @@ import threading
 import time
 
 COLLECT_EVERY = 60.0
-"""Time between two collections of all garbage, s; each takes some 20 ms."""
+"""Time between two collections of all garbage, s; of 40,000 objects each takes 2 ms."""
 
 
 def command(pool: str, name: str) -> list[str]:

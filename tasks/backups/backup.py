@@ -101,9 +101,9 @@ class _Copier:
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         before = self.earlier.get(name)
-        older = None if before is None or self.since is None else self.since / name
-        if before is not None and older is not None and _is(source, before) and _is_own(older):
-            os.link(older, target)
+        same = before is not None and _is(source, before)
+        if before is not None and self.since and same and _is_own(self.since / name):
+            os.link(self.since / name, target)
             self.entries[name] = before
             return
         self.entries[name] = copied(source, target)

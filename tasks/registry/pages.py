@@ -5,7 +5,7 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 
-MOST = 100_000
+MOST = 1_000_000
 """Entries of an answer; a server may have pages without end."""
 LEAST = 100
 """As how many a page counts that has fewer."""

@@ -10,60 +10,13 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, databases, manifests, restore
-from ricochet.tasks.recordings import dvc_publish
-from ricochet.tasks.registry import packages, promotion_log, runs, versions
+from ricochet.tasks.registry import promotion_log, runs, versions
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.registry.versions import Registered
-from ricochet.tasks.storage import limits
-from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from tests import grid_packages
 from tests.crash import kill
-from tests.stores import copied
-
-NAME = "ping-pong-table"
-
-
-@pytest.fixture
-def state(tmp_path, monkeypatch, migrated_store):
-    """A lab's outputs: two versions, a champion, its log, a remote, a session, flow runs."""
-    place = tmp_path / "artifacts"
-    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.delenv("PREFECT_HOME", raising=False)
-    copied(migrated_store, place / "mlflow")
-    remote = tmp_path / "remote"
-    (remote / "files" / "ab").mkdir(parents=True)
-    (remote / "files" / "ab" / "cd").write_bytes(b"a recording" * 100)
-    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {"published": str(remote)})
-    register(place, 1)
-    tracker = register(place, 2)
-    tracker.client.set_registered_model_alias(NAME, CHAMPION, "2")
-    pairs = (AliasPair(None, None), AliasPair("2", None))
-    promotion_log.settle(promotion_log.append(Entry("promote", NAME, *pairs, "run", "")), "done")
-    (place / "prefect").mkdir()
-    with sqlite3.connect(place / "prefect" / "prefect.db") as database:
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("CREATE TABLE flow_run (id)")
-        database.executemany("INSERT INTO flow_run VALUES (?)", [(1,), (2,), (3,)])
-    database.close()
-    session = place / "nightly" / "capture" / "tonight"
-    session.mkdir(parents=True)
-    (session / "session.json").write_text("{}")
-    return place
-
-
-def register(place, number):
-    tracker = runs.connect()
-    made = grid_packages.narrow(NAME, (0.8, 3.0), (1e-3, 0.14), number=number)
-    packages.write_package(place / f"package-{number}", made, reader=GRID)
-    run = runs.open_run(tracker, "calibrate", str(number), name=NAME, tags={})
-    words = {"kind": POSTERIOR, "run_id": run.run_id, "tags": {}}
-    versions.register(tracker, NAME, place / f"package-{number}", **words)
-    runs.finish(tracker, run.run_id)
-    shutil.rmtree(place / f"package-{number}")
-    return tracker
+from tests.tasks.backups.states import NAME, tree
 
 
 def found():
@@ -75,14 +28,6 @@ def found():
         for number in ("1", "2")
     }
     return model.aliases, kept, promotion_log.read()
-
-
-def tree(folder):
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -337,69 +282,6 @@ def test_a_restore_that_is_killed_at_any_step_can_be_done_again(state, tmp_path)
         if place.exists() and not (place / "mine").exists():  # it was done already
             assert backup.counts(place) == expected
     assert backup.counts(place) == expected
-
-
-LONG = "/".join(["n" * 200] * 6)
-
-
-@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "caf\udce9", LONG])
-def test_a_file_that_no_manifest_can_name_is_left_out_and_the_rest_comes_back(
-    state, tmp_path, name
-):
-    before, folder = tree(state), state / "mlflow" / "artifacts" / "0"
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text("in nobody's way")
-    made = backup.make(tmp_path / "monday")
-    assert [*made.left_out.values()] == [1] and all(map(str.isprintable, made.left_out))
-    done = restore.put_back(tmp_path / "monday", tmp_path / "new")
-    assert done.counts == made.counts
-    packages_of = {path for path in before if path.startswith("mlflow/artifacts")}
-    assert packages_of and packages_of <= tree(tmp_path / "new").keys()
-
-
-def test_a_manifest_may_be_larger_than_other_texts(state, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "TEXT", 1000)
-    made = backup.make(tmp_path / "monday")
-    assert (tmp_path / "monday" / manifests.MANIFEST).stat().st_size > limits.TEXT
-    assert restore.put_back(tmp_path / "monday", tmp_path / "new").counts == made.counts
-
-
-def test_whoever_writes_very_many_files_takes_no_room_of_others(state, tmp_path, monkeypatch):
-    spoilt = state / "mlflow" / "artifacts" / "1" / "run"
-    for number in range(100):
-        path = spoilt / str(number % 7) / f"{number:0100d}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    others = len(manifests.split(tree(state))[0]) - 100
-    monkeypatch.setattr(limits, "MANIFEST", 2**16 + 100 * 300)
-    made = backup.make(tmp_path / "monday")
-    assert made.left_out == {"mlflow/artifacts/1/run": 100}
-    restore.put_back(tmp_path / "monday", tmp_path / "new")
-    assert others > 5 and len(manifests.split(tree(tmp_path / "new"))[0]) >= others
-
-
-def test_what_is_left_out_is_said_in_few_words(monkeypatch):
-    names = [f"a/b/c/{number}/\n" for number in range(1000)]
-    held, left = manifests.split([*names, "a/b/c/7/x\0", "fine"])
-    assert held == ["fine"] and sum(left.values()) == 1001
-    assert len(left) == 21 and left["a/b/c/7"] == 2 and left["others"] == 980
-    monkeypatch.setattr(limits, "MANIFEST", 0)
-    assert manifests.split(["fine"]) == ([], {".": 1})
-
-
-def test_a_backup_that_fails_leaves_nothing_behind(state, tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "MANIFEST", 100)  # of which its own databases take more
-    with pytest.raises(BadInput, match="at most 100 bytes"):
-        backup.make(tmp_path / "kept" / "monday")
-    assert [*(tmp_path / "kept").iterdir()] == []
-
-
-def test_a_manifest_is_no_larger_than_its_estimate(state, tmp_path):
-    made = backup.make(tmp_path / "monday")
-    written = (tmp_path / "monday" / manifests.MANIFEST).stat().st_size
-    most = len(str(2**53)) + 64  # of a size and a digest
-    assert written < manifests.room_for(made.files) + len(made.state) + 1000
-    assert len(json.dumps({"f": {"size": 0, "sha256": ""}}, indent=2)) + most + 12 < 200
 
 
 def test_a_file_that_grows_after_the_check_is_not_copied_to_its_end(state, tmp_path, monkeypatch):
