@@ -29,7 +29,7 @@ def package(draws: Draws, files: list[Path], particles: int = 10) -> Package:
         name="pendulum-rods",
         kind=particle_packages.KIND,
         parameters=tuple(
-            Parameter(name, unit, float(low) - 1.0, float(high) + 1.0)
+            Parameter(name, unit, float(low) - 1.0 if low < 0.0 else 0.0, float(high) + 1.0)
             for name, unit, low, high in bounds
         ),
         arrays=particle_packages.arrays_of(draws),
