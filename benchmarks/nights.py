@@ -12,7 +12,8 @@ asked for at once: while the dead one holds the slot it is cancelled, and then a
 
 After each night, when its own processes have ended: processes, open files and resident memory of
 `up`, the servers and the worker, and bytes on the disk, in `nights.jsonl`. Printed: the trend of
-each with its 95 % interval; drawn: `nights.png`. Called again it goes on after the last night.
+each with its 95 % interval; drawn: `nights.png`. Called again it goes on after the last night. It
+ends with status 1 where processes, open files or memory may grow by more than `night_series.MOST`.
 """
 
 import argparse
@@ -299,7 +300,7 @@ def main() -> None:
         if nights:
             night_series.draw(nights, folder / "nights.png")
     if found := night_series.growing(nights):
-        raise SystemExit(f"a trend of {', '.join(found)}; expected none")
+        raise SystemExit(f"too much of {', '.join(found)} a night may be added; expected none")
 
 
 if __name__ == "__main__":
