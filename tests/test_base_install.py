@@ -78,6 +78,7 @@ def test_what_a_controller_and_a_phone_import_needs_no_lab(tmp_path):
         from ricochet.tasks.systems.bouncing_ball import contact_package, family_package, kinds
         from ricochet.tasks.systems.bouncing_ball.calibration import times_only
         kinds.POSTERIOR.load_reader()
+        kinds.DENSITY.load_reader()
         for name in ("calibrate", "champion", "load_posterior", "restitution", "Folder", "Server"):
             getattr(ricochet, name)
         """,

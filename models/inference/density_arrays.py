@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from numpy import ndarray
 
+from ricochet.models.inference import density_evaluation
 from ricochet.models.inference.feed_forward import Layers
 from ricochet.models.inference.mixture_density_networks import ConditionalDensity
 from ricochet.models.probability import boxes
@@ -39,7 +40,7 @@ def from_arrays(arrays: dict[str, ndarray]) -> ConditionalDensity:
     >>> from_arrays(to_arrays(density)).box
     Box(low=(0.0,), high=(1.0,))
     """
-    depth = sum(name.startswith("weight_") for name in arrays)
+    depth = density_evaluation.depth(arrays)
     needed = {"input_centre", "input_scale", "y_centre", "y_scale", "box", "weight_0"}
     needed |= {f"bias_{index}" for index in range(depth)}
     if missing := needed - arrays.keys():

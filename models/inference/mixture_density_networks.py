@@ -23,13 +23,12 @@ from torch import Tensor
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import feed_forward
 from ricochet.models.inference.adamw import AdamW
+from ricochet.models.inference.density_evaluation import SD_RANGE, size
 from ricochet.models.inference.feed_forward import Layers
 from ricochet.models.probability import bijections, boxes, truncated_mixtures
 from ricochet.models.probability.bijections import Coordinates
 from ricochet.models.probability.boxes import Box
 from ricochet.models.probability.truncated_mixtures import TruncatedMixture
-
-_SD_RANGE = (-6.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class ConditionalDensity:
         scaled = ((values - self.input_centre) / self.input_scale).float()
         out = feed_forward.forward(layers, scaled).double()
         n = len(self.y_centre)
-        components = out.shape[-1] // _size(n)
+        components = out.shape[-1] // size(n)
         logits, mean, spread, slope = out.split(
             [components, components * n, components * n, components * n * (n - 1) // 2], -1
         )
@@ -180,13 +179,8 @@ def fit(
     return Fit(replace(start, layers=layers), nats, time.process_time() - began)
 
 
-def _size(n: int) -> int:
-    """Outputs of one component: a weight, n means, n spreads, n (n - 1) / 2 slopes."""
-    return 1 + 2 * n + n * (n - 1) // 2
-
-
 def _soft_clip(value: Tensor) -> Tensor:
-    low, high = _SD_RANGE
+    low, high = SD_RANGE
     return low + (high - low) * torch.sigmoid((value - 0.5 * (low + high)) * 4.0 / (high - low))
 
 
@@ -196,7 +190,7 @@ def _start(
     """Draw the first weights; components start spread over the targets' quantiles."""
     n, hidden, first = y.shape[-1], training.hidden, training.components
     inner = [hidden] * training.layers
-    sizes = [values.shape[-1], *inner, training.components * _size(n)]
+    sizes = [values.shape[-1], *inner, training.components * size(n)]
     layers = feed_forward.init(sizes, members=training.members, draw=draw)
     spread = torch.randn((training.members, 1, training.components * n), generator=draw)
     layers.biases[-1][..., first : first + training.components * n] = spread

@@ -11,111 +11,101 @@ an exponential at that end: there m = end, s = s_k / (1 + 1.5 d / s_k). Where no
 interval bridges the gap. A mixture that is not normalised shows it, whatever made it.
 """
 
-import torch
+import numpy as np
 from jaxtyping import Float
-from torch import Tensor
+from numpy import ndarray
 
-from ricochet.models.probability import bijections, boxes, truncated_mixtures
-from ricochet.models.probability.boxes import Box
-from ricochet.models.probability.truncated_mixtures import TruncatedMixture
+from ricochet.models.probability import mixture_arrays
+from ricochet.models.probability.mixture_arrays import MixtureArrays
 
 STEP = 1.6
 GAUSSIAN, EXPONENTIAL = 6.0, 18.0
 """Widths s within which a component is near: beyond, less than 1e-6 of it is left."""
-CELLS = 2**21
+CELLS = 2**18
 """Numbers in memory at once."""
 MOST = 2 * 10**7
 """Nodes, times components: some seconds."""
 
 
-def integral(mixture: TruncatedMixture) -> Float[Tensor, ""]:
+def integral(mixture: MixtureArrays) -> float:
     """Return the integral of one mixture, whose fields have no batch axes; right to 1e-3.
 
     Raises:
         ValueError: Its components are so many and so narrow that this takes too long.
 
-    >>> one = torch.ones(1, 2).double()
-    >>> slope = torch.tensor([[[0.0, 0.0], [0.5, 0.0]]]).double()
-    >>> cut = TruncatedMixture(0 * one[:, 0], 0 * one, one, slope, -2 * one[0], one[0])
-    >>> round(float(integral(cut)), 3)
+    >>> one = np.ones((1, 2))
+    >>> slope = np.array([[[0.0, 0.0], [0.5, 0.0]]])
+    >>> cut = MixtureArrays(0 * one[:, 0], 0 * one, one, slope, -2 * one[0], one[0])
+    >>> round(integral(cut), 3)
     1.0
     """
-    first, weights = _rule(mixture.mean[:, 0], mixture.sd[:, 0], mixture.low[0], mixture.high[0])
-    components = len(mixture.mean)
-    rows = max(CELLS // (2 * components * (components + 1)), 1)
-    most = MOST // (len(first) * components)
-    inner = torch.cat([_along_second(mixture, part, most) for part in first.split(rows)])
-    return weights @ inner
+    ends = mixture.low[0], mixture.high[0]
+    first, weights = _rule(mixture.mean[None, :, 0], mixture.sd[None, :, 0], *ends)
+    most = MOST // (first.size * len(mixture.mean))
+    parts = _split(first[0], 2 * len(mixture.mean) * (len(mixture.mean) + 1))
+    inner = np.concatenate([_along_second(mixture, part, most) for part in parts])
+    return float(weights[0] @ inner)
 
 
-def _along_second(mixture: TruncatedMixture, first: Tensor, most: int) -> Tensor:
+def _split(rows: ndarray, each: int) -> list[ndarray]:
+    """Cut rows of so many numbers each into parts of at most `CELLS`."""
+    count = max(CELLS // each, 1)
+    return [rows[start : start + count] for start in range(0, len(rows), count)]
+
+
+def _along_second(mixture: MixtureArrays, first: Float[ndarray, " row"], most: int) -> ndarray:
     """Integrate over the second axis at each value of the first; both in y."""
     shift = mixture.slope[:, 1, 0] * (first[:, None] - mixture.mean[:, 0])
     centre = mixture.mean[:, 1] + shift
-    sd = mixture.sd[:, 1].expand_as(centre)
+    sd = np.broadcast_to(mixture.sd[:, 1], centre.shape)
     second, weights = _rule(centre, sd, mixture.low[1], mixture.high[1])
     if second.shape[1] > most:
         raise ValueError(f"{second.shape[1]} nodes along an axis, at most {most}")
-    rows = max(CELLS // (second.shape[1] * len(mixture.mean)), 1)
-    parts = zip(first.split(rows), second.split(rows), weights.split(rows), strict=True)
-    box = _box(mixture)
-    return torch.cat([(part * _density(mixture, box, a, b)).sum(-1) for a, b, part in parts])
+    cells = 2 * second.shape[1] * len(mixture.mean)
+    parts = zip(*(_split(rows, cells) for rows in (first, second, weights)), strict=True)
+    return np.concatenate([(part * _density(mixture, a, b)).sum(-1) for a, b, part in parts])
 
 
-def _density(mixture: TruncatedMixture, box: Box, first: Tensor, second: Tensor) -> Tensor:
+def _density(mixture: MixtureArrays, first: ndarray, second: ndarray) -> ndarray:
     """Return the density in y at values of the first axis, and several of the second at each."""
-    y = torch.stack((first[:, None].expand_as(second), second), -1)
-    place = mixture.coordinates
-    if place is None:
-        return truncated_mixtures.log_density(mixture, y).exp()
-    low, high = boxes.bounds(box)
-    x = torch.minimum(torch.maximum(bijections.inverse(place, y), low), high)  # but for rounding
-    return (truncated_mixtures.log_density(mixture, x) - bijections.log_slope(place, x)).exp()
+    y = np.stack((np.broadcast_to(first[:, None], second.shape), second), -1)
+    return np.exp(mixture_arrays.log_density_of_y(mixture, y))
 
 
-def _box(mixture: TruncatedMixture) -> Box:
-    """Return the box in x, or that in y where a mixture has no coordinates."""
-    first, second = mixture.low, mixture.high
-    if mixture.coordinates is not None:
-        first, second = (bijections.inverse(mixture.coordinates, end) for end in (first, second))
-    low, high = torch.minimum(first, second), torch.maximum(first, second)
-    return Box(tuple(low.tolist()), tuple(high.tolist()))
-
-
-def _rule(centre: Tensor, sd: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+def _rule(
+    centre: Float[ndarray, "row component"],
+    sd: Float[ndarray, "row component"],
+    low: float,
+    high: float,
+) -> tuple[ndarray, ndarray]:
     """Return nodes and weights over an interval, along the last axis, for components on it."""
     ends = _intervals(centre, sd, low, high)
-    middle, half = 0.5 * (ends[..., 1:] + ends[..., :-1]), 0.5 * ends.diff(dim=-1)
+    middle, half = 0.5 * (ends[..., 1:] + ends[..., :-1]), 0.5 * np.diff(ends)
     offset = half / 3.0**0.5
-    return torch.cat((middle - offset, middle + offset), -1), torch.cat((half, half), -1)
+    return np.concatenate((middle - offset, middle + offset), -1), np.concatenate((half, half), -1)
 
 
-def _intervals(centre: Tensor, sd: Tensor, low: Tensor, high: Tensor) -> Tensor:
+def _intervals(centre: ndarray, sd: ndarray, low: float, high: float) -> ndarray:
     """Return the ascending ends of intervals that fill [low, high].
 
     Neighbourhoods of components cut it into stretches of constant rate, intervals a unit; each
     stretch is then cut into intervals of equal length.
     """
-    held = centre.clamp(float(low), float(high))
-    outside = (centre - held).abs()
+    held = np.clip(centre, low, high)
+    outside = np.abs(centre - held)
     width = sd / (1.0 + 1.5 * outside / sd)
-    reach = width * torch.where(outside > 0.0, EXPONENTIAL, GAUSSIAN)
-    limits = torch.stack((low, high)).expand(*centre.shape[:-1], 2)
-    cuts = torch.cat((held - reach, held + reach), -1).clamp(float(low), float(high))
-    cuts = torch.cat((cuts, limits), -1).sort(-1).values
+    reach = width * np.where(outside > 0.0, EXPONENTIAL, GAUSSIAN)
+    cuts = np.clip(np.concatenate((held - reach, held + reach), -1), low, high)
+    limits = np.broadcast_to(np.array((low, high)), (len(cuts), 2))
+    cuts = np.sort(np.concatenate((cuts, limits), -1), -1)
     middle = 0.5 * (cuts[..., 1:] + cuts[..., :-1])
-    near = (middle[..., None] - held[..., None, :]).abs() < reach[..., None, :]
-    rate = (near / (STEP * width[..., None, :])).amax(-1)
-    passed = torch.nn.functional.pad((rate * cuts.diff(dim=-1)).cumsum(-1), (1, 0))
-    count = int(passed[..., -1].max().ceil()) + 2
-    wanted = passed[..., -1:] * torch.linspace(0.0, 1.0, count, dtype=centre.dtype)
-    return torch.cat((_interpolated(wanted, passed, cuts), cuts), -1).sort(-1).values
-
-
-def _interpolated(wanted: Tensor, known: Tensor, values: Tensor) -> Tensor:
-    """Return values where an ascending quantity has wanted ones, along the last axis."""
-    index = torch.searchsorted(known, wanted, right=True).clamp(1, known.shape[-1] - 1)
-    before, after = known.gather(-1, index - 1), known.gather(-1, index)
-    left, right = values.gather(-1, index - 1), values.gather(-1, index)
-    share = ((wanted - before) / (after - before).clamp(min=1e-300)).clamp(0.0, 1.0)
-    return left + share * (right - left)
+    near = np.abs(middle[..., None] - held[..., None, :]) < reach[..., None, :]
+    rate = (near / (STEP * width[..., None, :])).max(-1)
+    passed = np.pad((rate * np.diff(cuts)).cumsum(-1), ((0, 0), (1, 0)))
+    longest = passed[:, -1].max()
+    if not longest < MOST:
+        raise ValueError(f"{longest:.3g} intervals along an axis, at most {MOST}")
+    share = np.linspace(0.0, 1.0, int(np.ceil(longest)) + 2)
+    rows = zip(passed, cuts, strict=True)
+    found = np.stack([np.interp(known[-1] * share, known, values) for known, values in rows])
+    return np.sort(np.concatenate((found, cuts), -1), -1)

@@ -251,10 +251,10 @@ def _network(name: str, arrays: Arrays, width: int) -> Network:
 
 
 def _grammar(values: ndarray) -> Grammar:
-    numbers = _finite("grammar", values, 1).tolist()
+    numbers = _finite("grammar", values, 1)
     if len(numbers) != GRAMMAR:
         raise ValueError(f"a grammar of {len(numbers)} numbers, expected {GRAMMAR}")
-    grammar = Grammar(*numbers)
+    grammar = Grammar(*numbers.tolist())
     if not (-LONGEST <= grammar.low < grammar.high <= LONGEST):
         raise ValueError(f"limits {grammar.low:g} and {grammar.high:g} m")
     shares = (grammar.turning, grammar.weight, grammar.direction_weight, grammar.blocked)

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from ricochet.models.core.named_arrays import take
+from ricochet.models.core.named_arrays import length, take
 
 ARRAYS = {"weights": np.array([[1.0, 2.0]]), "mask": np.array([True, False])}
 
 
 def test_an_array_of_the_expected_shape_is_returned() -> None:
     np.testing.assert_array_equal(take(ARRAYS, "weights", (1, 2)), ARRAYS["weights"])
-    assert take(ARRAYS, "weights", (1, 2), dtype=np.float32).dtype == np.float32
     assert take(ARRAYS, "mask", (2,), dtype=bool).dtype == np.bool_
 
 
@@ -22,7 +21,11 @@ def test_a_view_is_made_contiguous() -> None:
     ("name", "shape", "reason"),
     [
         ("bias", (1, 2), "bias: is missing"),
-        ("weights", (2, 1), r"weights: must be finite and of shape \(2, 1\), got \(1, 2\)"),
+        (
+            "weights",
+            (2, 1),
+            r"weights: must be finite and of shape \(2, 1\) and float64, got \(1, 2\)",
+        ),
     ],
 )
 def test_what_is_missing_or_of_another_shape_is_refused(
@@ -36,3 +39,15 @@ def test_what_is_missing_or_of_another_shape_is_refused(
 def test_numbers_that_are_not_finite_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="weights: must be finite"):
         take({"weights": np.array([0.0, bad])}, "weights", (2,))
+
+
+def test_numbers_of_another_type_are_refused_before_anything_is_made_of_them() -> None:
+    with pytest.raises(ValueError, match=r"got \(2,\) and uint8"):
+        take({"weights": np.zeros(2, np.uint8)}, "weights", (2,))
+
+
+def test_more_numbers_than_there_may_be_are_refused() -> None:
+    assert length({"share": np.ones(3)}, "share", most=3) == 3
+    assert length({}, "share", most=3) == 1  # `take` says that it is missing
+    with pytest.raises(ValueError, match="share: must have at most 2 numbers, got 3"):
+        length({"share": np.ones(3)}, "share", most=2)

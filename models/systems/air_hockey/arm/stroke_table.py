@@ -21,7 +21,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa, splines, tip_speed
 from ricochet.models.core.multilinear import Cell, between, cell_at
-from ricochet.models.core.named_arrays import take
+from ricochet.models.core.named_arrays import length, take
 from ricochet.models.systems.air_hockey.arm import contact_postures, stroke_path, stroke_search
 from ricochet.models.systems.air_hockey.arm.stroke_path import Limits
 from ricochet.models.systems.air_hockey.arm.stroke_search import RunUps
@@ -33,6 +33,8 @@ _MOST = 0.99 * iiwa.USABLE
 """Share of the joints' speed limits that no contact exceeds, whatever is interpolated."""
 ENDS = ((0.595, 1.34), (-0.455, 0.455), (-WIDEST_PUSH, WIDEST_PUSH))
 """What the table spans: x and y, m, and the shooting angle, rad."""
+MOST_PLACES = 1000
+"""Along an axis of a stored table."""
 _AXES = ("x", "y", "angle")
 _PROBES = 3
 """Places at which every cell is tried."""
@@ -214,7 +216,7 @@ def _mended(table: Strokes, limits: Limits, draw: np.random.Generator) -> Stroke
 
 def from_arrays(arrays: Mapping[str, ndarray]) -> Strokes:
     """Return a table from its arrays, as `Strokes.to_arrays` gives them; refuse others."""
-    x, y, angle = (take(arrays, name, (np.size(arrays.get(name, 0)),)) for name in _AXES)
+    x, y, angle = (take(arrays, n, (length(arrays, n, most=MOST_PLACES),)) for n in _AXES)
     grid = (len(x), len(y), len(angle))
     postures = {name: take(arrays, name, (*grid, 7)) for name in ("joints", "offsets")}
     numbers = {name: take(arrays, name, grid) for name in ("wind_ups", "durations", "speeds")}

@@ -38,13 +38,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from ricochet.models.core.named_arrays import take
+from ricochet.models.core.named_arrays import length, take
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.contact_frames import applied, frames, sizes
 from ricochet.models.systems.air_hockey.table import Table
 
 SLOWEST_BANK = 0.02  # m/s along the normal
+MOST_REBOUNDS = 16
+"""Kinds of banks that stored modes may have."""
 _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 
@@ -230,7 +232,8 @@ def from_arrays(arrays: Mapping[str, ndarray]) -> PuckModes:
     airflow, delay = (float(take(arrays, name, (1,))[0]) for name in ("airflow", "delay"))
     if airflow < 0.0 or delay < 0.0:
         raise ValueError(f"airflow, delay: must not be negative, got {airflow}, {delay}")
-    shares = take(arrays, "rebounds.share", (np.size(arrays.get("rebounds.share", 0)),))
+    count = length(arrays, "rebounds.share", most=MOST_REBOUNDS)
+    shares = take(arrays, "rebounds.share", (count,))
     if (shares < 0.0).any() or abs(shares.sum() - 1.0) > 1e-6:
         raise ValueError(f"rebounds.share: must add up to 1, got {shares.tolist()}")
     laws = [_law(arrays, f"rebounds.{k}", 2) for k in range(len(shares))]

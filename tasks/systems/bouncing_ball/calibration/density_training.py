@@ -15,7 +15,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.general_settings import Search
 from ricochet.tasks.registry.packages import read_package
-from ricochet.tasks.systems.bouncing_ball.calibration import density, density_packages
+from ricochet.tasks.systems.bouncing_ball.calibration import density, density_files
 from ricochet.tasks.systems.bouncing_ball.calibration.density import Trained
 from ricochet.tasks.systems.bouncing_ball.calibration.density_packages import READER, local_version
 from ricochet.tasks.systems.bouncing_ball.kinds import DENSITY
@@ -46,7 +46,7 @@ def steps(request: TrainingRequest) -> tuple[Step, ...]:
 def find_or_train(request: TrainingRequest, progress: Progress = no_progress) -> Path:
     """Return the package of these settings, trained now unless it is there."""
     if not is_complete(request):
-        density_packages.write(_train(request, progress), package_folder(request))
+        density_files.write(_train(request, progress), package_folder(request))
     return package_folder(request)
 
 

@@ -29,6 +29,7 @@ from ricochet.tasks.storage.provenance import artifacts, git_commit
 from ricochet.tasks.systems.bouncing_ball.calibration import (
     answers,
     chain_answers,
+    density_files,
     density_packages,
     density_training,
     detections,
@@ -114,7 +115,7 @@ def find_or_train_network(request: CalibrationRequest) -> Network:
         place = output_folder(artifacts() / "train" / "density")
         folder = density_training.find_or_train(TrainingRequest(request.settings, place, seed=0))
     else:
-        density_packages.read(folder)
+        density_files.read(folder)
     name = request.model or f"{DENSITY.pattern}/{density_packages.local_version(folder)}"
     return Network(folder, name)
 
@@ -204,7 +205,7 @@ def _network_log_density(network: Network, drops: MeasuredDrops, found: Calibrat
     """Return what the network, shown single drops, thinks of the posterior mean, in nats."""
     inputs = network_features.from_both(drops.features, drops.noise, drops.release)
     mean = torch.from_numpy(found.mean).expand(len(drops.names), 2)
-    values = density_packages.read(network.folder).log_density(mean, inputs)
+    values = density_files.read(network.folder).log_density(mean, inputs)
     finite = values[torch.isfinite(values)]
     return float(finite.median()) if len(finite) else -1e3
 
