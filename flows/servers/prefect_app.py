@@ -1,13 +1,17 @@
-"""Prefect's server, whose websockets take nobody else's place.
+"""Prefect's server, where nobody without a login takes the place of others.
 
 On SQLite Prefect answers a hundred requests at a time, and lets others wait. It counts websockets
-among them, from before a login to their end: each worker has four, and whoever opens a hundred
-without a word stops the server. Here none is counted, and one that says nothing is closed.
+among them, from before a login to their end, and files of its pages, until they are read: whoever
+opens a hundred without a word stops the server. Here requests of its interface alone are counted,
+a websocket that says nothing is closed, and an answer that nobody takes is given up
+(`tasks.registry.server_limits`).
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+
+from ricochet.tasks.registry.server_limits import Bounded
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -53,14 +57,14 @@ class Impatient:
 
 
 def uncounted(limited: type) -> type:
-    """Return Prefect's limit of requests as one of requests alone."""
+    """Return Prefect's limit of requests as one of its interface alone."""
 
     class OfRequests(limited):  # type: ignore[misc]
-        """A limit that websockets are not counted in."""
+        """A limit that websockets and the files of pages are not counted in."""
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            """Wait for a place, unless it is a websocket."""
-            if scope["type"] == "websocket":
+            """Wait for a place, if one is needed."""
+            if scope["type"] == "websocket" or not scope.get("path", "").startswith("/api"):
                 await self.app(scope, receive, send)
             else:
                 await super().__call__(scope, receive, send)
@@ -68,10 +72,10 @@ def uncounted(limited: type) -> type:
     return OfRequests
 
 
-def create_app() -> Impatient:
+def create_app() -> Bounded:
     """Make the application from Prefect's settings."""
     from prefect.server.api import server
 
     module: Any = server
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    return Impatient(server.create_app())
+    return Bounded(Impatient(server.create_app()))

@@ -7,6 +7,7 @@ from the environment, as behind its own command.
 """
 
 import os
+import resource
 import socket
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,10 @@ PAGES, STATEMENTS = 500, 16
 """What a connection keeps in memory: KiB of a database, and prepared statements."""
 ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
 """Of a server that Prefect starts for one program: no pages, and services for runs alone."""
+MESSAGE = 2**20
+"""Bytes of a message of a websocket, which is kept whole before its sender is known."""
+MOST_FILES = 2**16
+"""Open files, and so connections, of a server; the machine may allow fewer."""
 
 
 def command(name: str, listeners: Sequence[socket.socket]) -> list[str]:
@@ -38,6 +43,7 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
     """Serve until a signal asks for the end; exits with uvicorn's status if it does not start."""
     import uvicorn
 
+    _allow_files()
     config = {MLFLOW: _mlflow, PREFECT: _prefect, TEMPORARY: _temporary}[name]()
     server = uvicorn.Server(config)
     if config.workers > 1:
@@ -52,16 +58,27 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
         sys.exit(STARTUP_FAILURE)
 
 
-def _mlflow() -> "uvicorn.Config":
+def _allow_files() -> None:
+    """Have as many files open as the machine lets a program: often 1024 are usual."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, min(most, MOST_FILES)), most))
+
+
+def _config(application: str, **options: Any) -> "uvicorn.Config":
     import uvicorn
 
-    workers = defaults()["workers"]
-    return uvicorn.Config(MLFLOW_APPLICATION, factory=True, workers=workers, access_log=False)
+    from ricochet.flows.servers.prompt_protocol import PromptProtocol
+
+    return uvicorn.Config(
+        application, factory=True, http=PromptProtocol, ws_max_size=MESSAGE, **options
+    )
+
+
+def _mlflow() -> "uvicorn.Config":
+    return _config(MLFLOW_APPLICATION, workers=defaults()["workers"], access_log=False)
 
 
 def _prefect() -> "uvicorn.Config":
-    import uvicorn
-
     os.environ |= LAST
     _bound_connections()
     from prefect.settings import get_current_settings
@@ -73,7 +90,7 @@ def _prefect() -> "uvicorn.Config":
         "ws_ping_timeout": server.api.websocket_ping_timeout,
         "log_level": server.logging_level.lower(),
     }
-    return uvicorn.Config(PREFECT_APPLICATION, factory=True, **options)
+    return _config(PREFECT_APPLICATION, **options)
 
 
 def _bound_connections() -> None:
@@ -105,10 +122,8 @@ def _bound_connections() -> None:
 
 
 def _temporary() -> "uvicorn.Config":
-    import uvicorn
-
     os.environ |= ALONE
-    return uvicorn.Config(PREFECT_APPLICATION, factory=True, lifespan="on", log_level="error")
+    return _config(PREFECT_APPLICATION, lifespan="on", log_level="error")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import hashlib
 import math
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -102,8 +103,7 @@ class _Copier:
         target.parent.mkdir(parents=True, exist_ok=True)
         before = self.earlier.get(name)
         same = before is not None and _is(source, before)
-        if before is not None and self.since and same and _is_own(self.since / name):
-            os.link(self.since / name, target)
+        if before and self.since and same and _linked(self.since / name, target, before):
             self.entries[name] = before
             return
         self.entries[name] = copied(source, target)
@@ -202,10 +202,18 @@ def _is(source: Path, entry: Entry) -> bool:
     return source.stat().st_size == entry.size and entry_of(source) == entry
 
 
-def _is_own(path: Path) -> bool:
-    """Tell whether a file, and its folder, are this user's alone to change."""
-    facts = (path.lstat(), path.parent.stat())
-    return all(each.st_uid == os.geteuid() and not each.st_mode & 0o022 for each in facts)
+def _linked(path: Path, target: Path, entry: Entry) -> bool:
+    """Link a file that is this user's alone to change; tell whether it is there, and the right one.
+
+    Folders on the way may be others', who exchange them meanwhile: what was linked is looked at.
+    """
+    os.link(path, target, follow_symlinks=False)
+    facts = target.lstat()
+    own = facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
+    if stat.S_ISREG(facts.st_mode) and own and _is(target, entry):
+        return True
+    target.unlink()
+    return False
 
 
 def _manifest(copier: _Copier, found: Contents) -> Backup:

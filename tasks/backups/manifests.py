@@ -29,6 +29,7 @@ SCHEMA = "ricochet.backup/1"
 _LONGEST = 1024
 _FACTS, _SELF = 200, 2**16
 """Bytes of a manifest for each file beside its name, and for all else, at most."""
+_RUNS = ("mlflow", "artifacts")
 _DEPTH, _MOST_SAID = 4, 20
 """Of the folder of a run, `mlflow/artifacts/EXPERIMENT/RUN`; folders of what is left out."""
 
@@ -41,8 +42,9 @@ def can_hold(path: str) -> bool:
 def split(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
     """Choose the files that a manifest can name.
 
-    Where they are too many, those of the folders that have most are left out: no run, whoever wrote
-    it, takes the room of the others.
+    What is no run's is held first. Where runs have too many, each experiment has an equal share of
+    what others leave, and in it those runs are left out that have most: nobody takes the room of an
+    experiment that he may not write to, or of the other runs with a single one.
 
     Returns:
         The names that it holds, and how many of each folder it does not, as those are shown.
@@ -55,17 +57,29 @@ def split(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
             folders[folder].append(name)
         else:
             left[shown(Path(folder))] += 1
+    sized: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for folder, found in folders.items():
+        sized[_experiment(folder)].append((room_for(found), folder))
     held: list[str] = []
     room = limits.MANIFEST - _SELF
-    for size, folder in sorted((room_for(found), folder) for folder, found in folders.items()):
-        room -= size
-        if room >= 0:
-            held += folders[folder]
-        else:
-            left[shown(Path(folder))] += len(folders[folder])
+    order = sorted((bool(key), sum(size for size, _ in each), key) for key, each in sized.items())
+    for number, (of_runs, _, key) in enumerate(order):
+        share = room // (len(order) - number) if of_runs else room
+        for size, folder in sorted(sized[key]):
+            if size <= share:
+                share, room = share - size, room - size
+                held += folders[folder]
+            else:
+                left[shown(Path(folder))] += len(folders[folder])
     shortened = dict(left.most_common(_MOST_SAID))
     others = left.total() - sum(shortened.values())
     return held, shortened | ({"others": others} if others else {})
+
+
+def _experiment(folder: str) -> str:
+    """Return the experiment of a run's folder; nothing where it is none."""
+    parts = PurePosixPath(folder).parts
+    return parts[2] if len(parts) == _DEPTH and parts[:2] == _RUNS else ""
 
 
 def room_for(names: Iterable[str]) -> int:

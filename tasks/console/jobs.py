@@ -9,6 +9,7 @@ of threads, and only this file reads it.
 """
 
 import contextlib
+import io
 import json
 import multiprocessing
 import os
@@ -64,14 +65,17 @@ class Journal(Generic[Result]):
         """
         from ricochet.tasks.storage.files import read_bytes  # with numpy, for which no help waits
 
-        text = ""
+        content = b""
         if self.file.exists():
-            text = read_bytes(self.file, "a journal of jobs", largest=limits.JOURNAL).decode()
-        if text and not text.endswith("\n"):
+            content = read_bytes(self.file, "a journal of jobs", largest=limits.JOURNAL)
+        if content and not content.endswith(b"\n"):
             self._append("")
-        entries = [entry for line in text.splitlines() if (entry := _parsed(line)) is not None]
-        by_key = {_dumped(entry.get("job")): entry.get("result") for entry in entries}
-        return {key: self.decode(by_key[key]) for key in keys if key in by_key}
+        wanted, found = set(keys), dict[str, Any]()
+        for line in io.BytesIO(content):
+            entry = _parsed(line)
+            if entry is not None and (key := _dumped(entry.get("job"))) in wanted:
+                found[key] = entry.get("result")
+        return {key: self.decode(result) for key, result in found.items()}
 
     def add(self, job: Any, result: Result) -> None:
         """Note a finished job."""
@@ -180,7 +184,9 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    if len(line) > limits.TEXT:
+        return None
     try:
         return dict(json.loads(line))
     except (TypeError, ValueError, RecursionError):

@@ -131,9 +131,15 @@ class Champion:
             return True
 
     def keep_fresh(self, period: float, stop: threading.Event) -> None:
-        """Refresh every so many seconds until `stop` is set; the body of a thread."""
+        """Refresh every so many seconds until `stop` is set; the body of a thread.
+
+        Whatever goes wrong is reported, and the thread goes on: nobody would look after another.
+        """
         while not stop.wait(period):
-            self.refresh()
+            try:
+                self.refresh()
+            except Exception as error:
+                self._report_line(f"{self._name}: {one_line(error)}; {self._fallback()}")
 
     def _fallback(self) -> str:
         held = self._held
@@ -162,7 +168,7 @@ class Champion:
 
     def _read(self, folder: Path) -> tuple[Package, float]:
         """Return a verified package, and when it was signed, s; infinity without a key."""
-        package = read_package(folder, reader=self._reader, name=self._name)
+        package = read_package(folder, reader=self._reader, name=self._name, key=self._key)
         if self._key is None:
             return _frozen(package), math.inf
         return _frozen(package), signatures.verify(folder, self._reader, self._key)

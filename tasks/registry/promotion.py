@@ -21,6 +21,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import pages, promotion_log, versions
 from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
+from ricochet.tasks.registry.manifests import OlderSchemaError
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.verdicts import Verdict
@@ -83,7 +84,7 @@ def promote(
             refuse_rolled_back(tracker, registered)
         versions.load(tracker, registered, kind=kind)
         before = present(tracker, registered.name)
-        if before.champion != against:
+        if not _is_against(tracker, registered.name, before.champion, against, kind):
             found = f"champion {before.champion or 'none'} by now"
             expected = f"{against or 'none'}, with which it was compared"
             raise BadInput(registered.where, found, expected)
@@ -159,6 +160,32 @@ def refuse_rolled_back(tracker: Tracker, registered: Registered) -> None:
         raise RolledBackError(registered.where, found, expected)
 
 
+def comparable(tracker: Tracker, name: str, champion: str | None, kind: PackageKind) -> str | None:
+    """Return the version that a candidate is compared with: a champion that can be read.
+
+    One of an older schema, which no controller can read, counts as none.
+
+    Raises:
+        BadInput: If its package is not whole.
+    """
+    if champion is None:
+        return None
+    try:
+        versions.load(tracker, Registered(name, champion), kind=kind)
+    except OlderSchemaError:
+        return None
+    return champion
+
+
+def _is_against(
+    tracker: Tracker, name: str, champion: str | None, against: str | None, kind: PackageKind
+) -> bool:
+    """Tell whether a candidate was compared with the champion that there is."""
+    if champion == against:
+        return True
+    return against is None and comparable(tracker, name, champion, kind) is None
+
+
 def entries(tracker: Tracker, name: str) -> tuple[Entry, ...]:
     """Read the lines of the log on a name that the registry bears out, oldest first."""
     lines = promotion_log.read(name)
@@ -168,7 +195,7 @@ def entries(tracker: Tracker, name: str) -> tuple[Entry, ...]:
     return tuple(
         line
         for line in lines
-        if tags.get(str(line.version), {}).get(TAGS.get(line.action)) == line.identity
+        if tags.get(str(line.version), {}).get(TAGS.get(line.action)) == line.seal
     )
 
 
@@ -211,7 +238,7 @@ def _finish(tracker: Tracker, registered: Registered, kind: PackageKind) -> Move
 def _begin(tracker: Tracker, begun: Entry) -> Entry:
     """Say in the registry, then in the log, what begins."""
     tag, version = TAGS[begun.action], begun.version
-    tracker.client.set_model_version_tag(begun.name, version, tag, begun.identity)
+    tracker.client.set_model_version_tag(begun.name, version, tag, begun.seal)
     return promotion_log.append(begun)
 
 

@@ -9,10 +9,11 @@ are the versions behind `champion` before and after, `previous_before` and `prev
 `previous`; null is no alias. A line cut by a crash is ignored, and the next starts a new one.
 """
 
+import hashlib
 import json
 import os
 import uuid
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -45,7 +46,7 @@ class Entry:
         validation: Run of the validation that allowed it; empty for a rollback.
         registry: Address of the registry.
         when: Time in UTC.
-        identity: The same for all lines of one action, and a tag of its version in the registry.
+        identity: The same for all lines of one action.
     """
 
     action: str
@@ -71,6 +72,13 @@ class Entry:
     def version(self) -> str | None:
         """The version that was made champion, or taken back."""
         return self.after.champion if self.action == PROMOTE else self.before.champion
+
+    @property
+    def seal(self) -> str:
+        """What the registry holds of it, as a tag of its version: a digest of what it moves."""
+        moves = (self.before, self.after)
+        said = (self.identity, self.action, self.name, self.validation, *map(astuple, moves))
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     def leaves(self, pair: AliasPair) -> bool:
         """Tell whether its steps, however far they came, leave such a pair of aliases."""

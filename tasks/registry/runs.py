@@ -24,6 +24,7 @@ from mlflow.entities import (
     RunTag,
     ViewType,
 )
+from mlflow.exceptions import MlflowException
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
@@ -134,6 +135,14 @@ def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
     )
     done = [run for run in runs if run.info.status == "FINISHED"]
     return next(iter(done or runs), None)
+
+
+def is_finished(tracker: Tracker, run_id: str) -> bool:
+    """Tell whether a run is there, and finished."""
+    try:
+        return str(tracker.client.get_run(run_id).info.status) == "FINISHED"
+    except MlflowException:
+        return False
 
 
 def open_run(

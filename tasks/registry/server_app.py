@@ -6,7 +6,9 @@ jobs. So only what is listed here is passed on, all else is 404; and a page of a
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
 reads and does nothing else, its own password included; experiments are the administrator's alone to
 make, names in the registry with their versions and aliases to make and to change. Files are those
-of the server's store alone (`server_confinement`), and named so that a backup can hold them.
+of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
+are bounded before a login is asked for (`server_limits`), but those of files, which are written as
+they come, and asked about first.
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
 line knows, so that no address or password is among the arguments of a process.
@@ -21,6 +23,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any
 
 from ricochet.tasks.registry.server_confinement import confine
+from ricochet.tasks.registry.server_limits import Bounded
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +42,8 @@ OPEN = re.compile(
     rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
     r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/.*)?"
 )
+FILES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts/.*")
+"""Whose bodies are files."""
 READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/logged-models(?:/.*)?")
@@ -131,7 +136,7 @@ async def _refuse(send: Send, status: int, text: bytes) -> None:
     await send({"type": "http.response.body", "body": text})
 
 
-def create_app() -> Reduced:
+def create_app() -> Bounded:
     """Make the application from MLflow's variables in the environment."""
     from mlflow.server import constants
 
@@ -147,7 +152,8 @@ def create_app() -> Reduced:
 
     handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
     confine(destination)
-    return Reduced(_asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking())
+    found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
+    return Bounded(Reduced(found), files=FILES)
 
 
 def _unasking() -> Application:

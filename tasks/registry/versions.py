@@ -122,13 +122,7 @@ def names(tracker: Tracker) -> list[str]:
 
 def exists(tracker: Tracker, registered: Registered) -> bool:
     """Tell whether a version is in the registry."""
-    try:
-        tracker.client.get_model_version(registered.name, registered.version)
-    except MlflowException as error:
-        if error.error_code not in ABSENT:
-            raise
-        return False
-    return True
+    return _find(tracker, registered) is not None
 
 
 def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKind) -> bool:
@@ -142,14 +136,28 @@ def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Pack
     """Download, verify and read a version.
 
     Raises:
-        BadInput: If it is not there, or not exactly what its manifest promises, or not signed by
-            the key that the environment demands.
+        BadInput: If it is not there, or not exactly what its manifest promises, or another one than
+            was registered, or not signed by the key that the environment demands.
     """
-    if not exists(tracker, registered):
+    version = _find(tracker, registered)
+    if version is None:
         near = did_you_mean(registered.name, names(tracker))
         raise BadInput(registered.where, "nothing in the registry", f"a version{near}")
     key = signatures.laboratory_key()
-    return _fetch(tracker, registered, kind.load_reader(), key=key)[0]
+    package, digest = _fetch(tracker, registered, kind.load_reader(), key=key)
+    if digest != (stated := str(version.tags.get(DIGEST))):
+        found, expected = f"manifest sha256 {digest}", f"that of its tag {DIGEST}, {shown(stated)}"
+        raise BadInput(registered.where, found, expected)
+    return package
+
+
+def _find(tracker: Tracker, registered: Registered) -> ModelVersion | None:
+    try:
+        return tracker.client.get_model_version(registered.name, registered.version)
+    except MlflowException as error:
+        if error.error_code not in ABSENT:
+            raise
+        return None
 
 
 def _sign(tracker: Tracker, folder: Path, reader: Reader, run_id: str) -> None:
@@ -171,9 +179,7 @@ def _fetch(
     _check_source(tracker, source, registered.where)
     with tempfile.TemporaryDirectory() as place:
         found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
-        package = read_package(Path(found), reader=reader, name=registered.name)
-        if key is not None:
-            signatures.verify(Path(found), reader, key)
+        package = read_package(Path(found), reader=reader, name=registered.name, key=key)
         return package, sha256(Path(found, reader.manifest))
 
 

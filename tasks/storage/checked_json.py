@@ -58,7 +58,8 @@ Name = Annotated[
 
 
 _TOKEN = re.compile(
-    rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{{,]|[\]}}]|[\d.]{{{limits.DIGITS + 1}}}', re.DOTALL
+    rf'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{{,]|[\]}}]|(?<![\d.])[\d.]{{{limits.DIGITS + 1}}}',
+    re.DOTALL,
 )
 """A text, whose end may be missing, a bracket, a comma, or a number that is too long."""
 _BEFORE_VALUES = {"[", "{", ","}
@@ -95,10 +96,10 @@ def parse(text: str | bytes, where: str) -> Any:
     """Return what JSON holds, every number of it finite.
 
     Raises:
-        BadInput: It is no JSON, too large or too deep, a key stands twice, or a number has too many
-            digits or is none.
+        BadInput: It is no JSON, too large, too deep or of too many values, a key stands twice, or
+            a number has too many digits or is none.
     """
-    return _parsed(_checked(text, where), where)
+    return _parsed(_checked(text, where, values=limits.PARSED), where)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:

@@ -21,6 +21,8 @@ ARRAYS = 2**27
 
 VALUES = 650_000
 """In the lists and objects of JSON that is read as a dataclass."""
+PARSED = 2_000_000
+"""In the lists and objects of other JSON: half of what 16 MB could hold."""
 DEPTH = 32
 """Lists and objects within one another, in JSON and YAML."""
 DIGITS = 300

@@ -181,8 +181,9 @@ def judge(
         BadInput: If the version is not there or not whole, or its recordings are not at hand.
     """
     package = versions.load(tracker, registered, kind=validation.kind)
-    champion = promotion.present(tracker, registered.name).champion
     name, version = registered.name, registered.version
+    present = promotion.present(tracker, name).champion
+    champion = promotion.comparable(tracker, name, present, validation.kind)
     found = record.find(tracker, name, version, champion, read=validation.read)
     evidence = measure(
         tracker, validation, registered, package, settings=settings, seed=seed, sessions=sessions

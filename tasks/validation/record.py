@@ -5,8 +5,13 @@ checks (`gate.json`) and the rig's files (telemetry, pictures). Its description 
 place, and that of the candidate in the registry leads there. Its two children, one a role, hold the
 same metric names, so that MLflow's own comparison lays them side by side; the parent repeats them
 as `candidate/..` and `champion/..`.
+
+Others may write runs. So a version's tag in the registry, which the administrator alone writes,
+says which run is its validation and what its trials were: another run, or other trials in it, are
+not believed.
 """
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +26,7 @@ from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import digest_of, read_regular
 from ricochet.tasks.validation import page
-from ricochet.tasks.validation.outcomes import versions_by_role
+from ricochet.tasks.validation.outcomes import ComparedVersions, versions_by_role
 from ricochet.tasks.validation.report import Report
 
 EXPERIMENT = "validate"
@@ -31,6 +36,8 @@ PURPOSE = (
     "champion."
 )
 TRIALS, CHECKS = "validation.json", "gate.json"
+VALIDATED = "ricochet.validated_against."
+"""Begins the tag of a version: its run, and the digest of its trials; then comes the champion."""
 
 Result = TypeVar("Result")
 
@@ -55,6 +62,7 @@ def publish(
         },
     )
     runs.describe_experiment(tracker, run, PURPOSE)
+    _seal(tracker, result, run, report.content)
     if run.finished:
         return run
     tracker.client.log_figure(run.run_id, report.draw(), page.FIGURE)
@@ -77,25 +85,23 @@ def find(
     *,
     read: Callable[[Mapping[str, Any], str], Result],
 ) -> tuple[str, Result] | None:
-    """Look up the last finished validation of a version against the champion there is now.
+    """Look up the last validation of a version against the champion there is now.
 
-    Returns its run and its trials, read by `read`, which is given where they came from too.
+    Returns its run and its trials, read by `read`, which is given where they came from too; None
+    where there is none, or it was not finished.
+
+    Raises:
+        BadInput: Its trials are no longer those that were recorded, or cannot be read.
     """
-    found = tracker.client.get_experiment_by_name(EXPERIMENT)
-    if found is None:
+    tags = tracker.client.get_model_version(name, candidate).tags
+    run_id, _, digest = str(tags.get(f"{VALIDATED}{champion or 'none'}", "")).partition(" ")
+    if not run_id or not runs.is_finished(tracker, run_id):
         return None
-    tags = _compared(name, candidate, champion)
-    conditions = [f"tags.`{key}` = '{value}'" for key, value in tags.items()]
-    finished = tracker.client.search_runs(
-        [found.experiment_id],
-        " and ".join([*conditions, "attributes.status = 'FINISHED'"]),
-        order_by=["attributes.start_time DESC"],
-        max_results=1,
-    )
-    if not finished:
-        return None
-    run_id = finished[0].info.run_id
-    return run_id, read(load_json(tracker, run_id, TRIALS), f"run {run_id}")
+    content = load_json(tracker, run_id, TRIALS)
+    if digest_of(content) != digest:
+        expected = "those of the validation that the registry names"
+        raise BadInput(f"{TRIALS} of run {run_id}", "other trials", expected)
+    return run_id, read(content, f"run {run_id}")
 
 
 def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
@@ -158,6 +164,17 @@ def _describe(
     before = tracker.client.get_model_version(result.name, result.candidate).description or ""
     said = version_page.with_validation(said, before)
     tracker.client.update_model_version(result.name, result.candidate, said)
+
+
+def _seal(
+    tracker: Tracker, result: ComparedVersions, run: OpenRun, content: Mapping[str, Any]
+) -> None:
+    """Say in the registry which run is a version's validation, and what its trials were."""
+    digest = digest_of(json.loads(json.dumps(content)))
+    tag = f"{VALIDATED}{result.champion or 'none'}"
+    tracker.client.set_model_version_tag(
+        result.name, result.candidate, tag, f"{run.run_id} {digest}"
+    )
 
 
 def _compared(name: str, candidate: str, champion: str | None) -> dict[str, str]:

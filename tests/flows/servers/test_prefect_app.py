@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import urllib.request
@@ -49,12 +50,17 @@ def test_a_request_may_be_slow():
     assert received([], kind="http") == ["late"]
 
 
-def test_the_limit_counts_requests_and_no_websockets():
+def test_the_limit_counts_requests_of_the_interface_alone():
     server = pytest.importorskip("prefect.server.api.server")
-    most, going = {"http": 0, "websocket": 0}, {"http": 0, "websocket": 0}
+    scopes = {
+        "api": {"type": "http", "path": "/api/flows/filter"},
+        "page": {"type": "http", "path": "/assets/index.js"},
+        "websocket": {"type": "websocket", "path": "/api/events/out"},
+    }
+    most, going = dict.fromkeys(scopes, 0), dict.fromkeys(scopes, 0)
 
     async def application(scope, receive, send):
-        kind = scope["type"]
+        kind = next(name for name, each in scopes.items() if each == scope)
         going[kind] += 1
         most[kind] = max(most[kind], going[kind])
         await asyncio.sleep(0.01)
@@ -62,11 +68,10 @@ def test_the_limit_counts_requests_and_no_websockets():
 
     async def asked():
         limited = prefect_app.uncounted(server.RequestLimitMiddleware)(application, limit=2)
-        kinds = ["http", "websocket"] * 6
-        await asyncio.gather(*(limited({"type": kind}, None, None) for kind in kinds))
+        await asyncio.gather(*(limited(each, None, None) for each in 6 * [*scopes.values()]))
 
     asyncio.run(asked())
-    assert most == {"http": 2, "websocket": 6}
+    assert most == {"api": 2, "page": 6, "websocket": 6}
 
 
 @contextlib.contextmanager
@@ -107,3 +112,57 @@ def test_a_hundred_and_more_websockets_without_a_login_leave_the_server_answerin
 
         wait_for(answers, seconds=120.0)
         asyncio.run(open_many())
+
+
+@pytest.mark.slow
+def test_strangers_that_read_nothing_or_say_nothing_are_let_go_and_stop_nobody(tmp_path):
+    """A hundred and more of each: their downloads held all places, their silence all files."""
+    with a_server(tmp_path) as place, contextlib.ExitStack() as stack:
+        host, _, port = place.partition(":")
+
+        def opened(words):
+            found = stack.enter_context(socket.socket())
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            found.settimeout(60.0)
+            found.connect((host, int(port)))
+            found.sendall(words)
+            return found
+
+        def health():
+            with contextlib.suppress(OSError):
+                address = f"http://{place}/api/health"
+                with urllib.request.urlopen(address, timeout=10.0) as answer:
+                    return answer.status == 200
+            return False
+
+        wait_for(health, seconds=120.0)
+        page = urllib.request.urlopen(f"http://{place}/", timeout=60.0).read().decode()
+        script = re.search(r'src="(/assets/[^"]+\.js)"', page)[1]
+        asked = f"GET {script} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
+        unread = [opened(asked) for _ in range(130)]
+        assert health()
+        silent, half = opened(b""), opened(b"GET /api/health HTTP/1.1\r\nHost: ")
+        assert silent.recv(1) == half.recv(1) == b""  # closed
+        assert health() and unread
+
+
+@pytest.mark.slow
+def test_a_first_message_of_megabytes_is_not_kept(tmp_path):
+    with a_server(tmp_path) as place:
+
+        async def said():
+            events = f"ws://{place}/api/events/out"
+            async with websockets.connect(events, subprotocols=["prefect"]) as opened:
+                await opened.send("x" * (serving.MESSAGE + 1))
+                await opened.wait_closed()
+                return opened.close_code
+
+        def answers():
+            with contextlib.suppress(OSError):
+                health = f"http://{place}/api/health"
+                with urllib.request.urlopen(health, timeout=10.0) as answer:
+                    return answer.status == 200
+            return False
+
+        wait_for(answers, seconds=120.0)
+        assert asyncio.run(said()) == 1009  # too large

@@ -311,8 +311,30 @@ def test_what_others_may_change_later_is_copied(state, tmp_path, monkeypatch, wh
     backup.make(tmp_path / "monday")
     file = "published/files/ab/cd"
     if whose == "open to all":
-        (tmp_path / "monday" / file).parent.chmod(0o777)
+        (tmp_path / "monday" / file).chmod(0o666)
     else:
         monkeypatch.setattr(backup.os, "geteuid", lambda: os.getuid() + 1)
     backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
     assert not (tmp_path / "monday" / file).samefile(tmp_path / "tuesday" / file)
+
+
+def test_what_was_exchanged_or_damaged_in_an_earlier_backup_is_copied(state, tmp_path, monkeypatch):
+    """A folder of another user's becomes a link to private files while a backup is made."""
+    backup.make(tmp_path / "monday")
+    file, linked = "published/files/ab/cd", backup._linked
+    right = (tmp_path / "monday" / file).read_bytes()
+    private = tmp_path / "private" / "cd"
+    private.parent.mkdir()
+    private.write_bytes(bytes(len(right)))
+
+    def exchanged(path, target, entry):
+        if path.name == "cd" and not path.parent.is_symlink():
+            path.parent.rename(tmp_path / "aside")
+            path.parent.symlink_to(private.parent)
+        return linked(path, target, entry)
+
+    monkeypatch.setattr(backup, "_linked", exchanged)
+    backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
+    assert (tmp_path / "tuesday" / file).read_bytes() == right
+    assert private.stat().st_nlink == 1
+    restore.put_back(tmp_path / "tuesday", tmp_path / "new")

@@ -151,6 +151,16 @@ def test_one_thread_holds_for_what_is_imported_and_for_what_is_not(monkeypatch) 
         torch.set_num_threads(before)
 
 
+def test_lines_of_others_are_passed_over_whatever_they_hold(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "jobs.jsonl"
+    run_all(square, [Job(3, str(tmp_path))], journal=journal(file), workers=1)
+    monkeypatch.setattr(limits, "TEXT", 10**4)
+    odd = [b"\xff\xfe", b"[1]", b"{}", b"null", b'{"job": {"b": 1}}', b"[" * 10**4 + b"\n"]
+    odd.append(b'{"job": [' + b"[]," * 10**4 + b"[]]}")
+    file.write_bytes(b"\n".join([*odd, file.read_bytes()]))
+    assert journal(file).read([journal(file).key(Job(3, str(tmp_path)))]) != {}
+
+
 def test_a_journal_that_is_a_pipe_or_too_large_is_refused_at_once(tmp_path, monkeypatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_text("{}\n" * 10)

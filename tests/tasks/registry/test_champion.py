@@ -188,6 +188,23 @@ def test_it_stays_fresh_in_a_thread_of_its_own(tmp_path, two, registry):
     assert held.current().version == "2"
 
 
+def test_its_thread_outlives_whatever_goes_wrong(tmp_path, registry, monkeypatch):
+    with serving(registry) as address:
+        said = []
+        held, stop = hold(Server(address), tmp_path, said), threading.Event()
+        held.refresh()
+        faults = iter([RuntimeError("odd\nindeed"), MemoryError()])
+
+        def refresh():
+            for fault in faults:
+                raise fault
+            stop.set()
+
+        monkeypatch.setattr(held, "refresh", refresh)
+        held.keep_fresh(0.001, stop)
+    assert len(said) == 2 and "odd indeed; last good version 1 stays" in said[0]
+
+
 def test_a_plain_folder_serves_as_well(tmp_path, two):
     (tmp_path / "shelf").mkdir()
     two["1"].rename(tmp_path / "shelf" / NAME)

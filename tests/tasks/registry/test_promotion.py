@@ -9,6 +9,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs
 from ricochet.tasks.registry import versions as registry
+from ricochet.tasks.registry.manifests import OlderSchemaError
 from ricochet.tasks.registry.promotion import TAGS
 from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
 from ricochet.tasks.registry.verdicts import Check, Verdict
@@ -166,7 +167,7 @@ def test_nothing_promoted_is_nothing_to_undo(tracker, log):
 def begin(tracker, name, before, after):
     where = promotion_log.address(tracker.uri)
     begun = Entry(PROMOTE, name, before, after, "run", "a test", where)
-    tracker.client.set_model_version_tag(name, after.champion, TAGS[PROMOTE], begun.identity)
+    tracker.client.set_model_version_tag(name, after.champion, TAGS[PROMOTE], begun.seal)
     return promotion_log.append(begun)
 
 
@@ -353,3 +354,32 @@ def test_what_was_moved_by_hand_is_not_undone(tracker, versions, log):
     with pytest.raises(BadInput, match="found champion 3 and previous 1, expected champion 2"):
         roll_back(tracker, first)
     assert promotion.present(tracker, first.name) == AliasPair("3", "1")
+
+
+def test_a_champion_of_an_older_schema_can_be_replaced(tracker, versions, log, monkeypatch):
+    """No controller can read it, and nothing was compared with it."""
+    first, second, third = versions
+    promote(tracker, first)
+    load = registry.load
+
+    def older(tracker, registered, *, kind):
+        if registered.version == "1":
+            raise OlderSchemaError("it", "schema ricochet.posterior/1", "a newer one")
+        return load(tracker, registered, kind=kind)
+
+    monkeypatch.setattr(registry, "load", older)
+    assert promotion.comparable(tracker, first.name, "1", POSTERIOR) is None
+    promote(tracker, second, against=None)
+    assert promotion.present(tracker, first.name) == AliasPair("2", "1")
+    with pytest.raises(BadInput, match="champion 2 by now"):
+        promote(tracker, third, against=None)
+
+
+def test_a_line_with_the_identity_of_another_decides_nothing(tracker, versions, log):
+    """Who may write the log alone says that another version was champion before."""
+    first, second, _ = versions
+    promote(tracker, first)
+    promote(tracker, second)
+    done = promotion_log.last_done(promotion_log.read())
+    promotion_log.append(dataclasses.replace(done, before=AliasPair("3", None)))
+    assert roll_back(tracker, second).pair == AliasPair("1", None)

@@ -159,3 +159,19 @@ def test_what_a_server_names_as_a_version_is_a_number_or_refused(said):
     client = SimpleNamespace(get_model_version_by_alias=lambda *_: SimpleNamespace(version=said))
     with pytest.raises(BadInput, match="its version"):
         versions.resolve(SimpleNamespace(client=client), "ball")
+
+
+def test_a_package_that_was_exchanged_since_it_was_registered_is_not_loaded(
+    tracker, tmp_path, package
+):
+    """Who may write in a run has a good one judged, and puts the bad one back."""
+    name = "ball-exchanged"
+    for number in range(2):
+        made = dataclasses.replace(package, name=name, checks={"n": number})
+        packages.write_package(tmp_path / str(number), made, reader=GRID)
+    run = begin(tracker, "exchanged")
+    found = versions.register(tracker, name, tmp_path / "0", kind=POSTERIOR, run_id=run, tags={})
+    assert versions.load(tracker, found, kind=POSTERIOR).checks == {"n": 0}
+    tracker.client.log_artifacts(run, str(tmp_path / "1"), versions.FOLDER)
+    with pytest.raises(BadInput, match=r"expected that of its tag package\.sha256"):
+        versions.load(tracker, found, kind=POSTERIOR)

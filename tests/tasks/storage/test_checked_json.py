@@ -1,6 +1,7 @@
 """JSON into frozen dataclasses: strict types, known keys, and every fault one line."""
 
 import json
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -117,3 +118,18 @@ def test_of_very_many_faults_the_number_is_said():
     faults = ",".join(f'"{number}": 0' for number in range(checked_json.FAULTS + 1))
     with pytest.raises(BadInput, match=r"^a: found \d+ faults, expected none$"):
         checked_json.read(Note, f"{{{faults}}}", "a")
+
+
+def test_other_json_has_a_bound_of_values_too(monkeypatch):
+    monkeypatch.setattr(limits, "PARSED", 1000)
+    assert len(checked_json.parse("[" + "[]," * 498 + "[]]", "it")) == 499
+    with pytest.raises(BadInput, match="more than 1000 values"):
+        checked_json.parse("[" + "[]," * 1000 + "[]]", "it")
+
+
+def test_many_long_numbers_are_looked_at_once_each():
+    """Looked at from each of their digits, a megabyte of them takes two seconds."""
+    text = "[" + ",".join(["1" * limits.DIGITS] * 3000) + "]"
+    began = time.process_time()
+    checked_json._checked(text, "it")
+    assert time.process_time() - began < 0.5

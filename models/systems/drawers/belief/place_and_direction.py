@@ -192,15 +192,20 @@ def _moved(
     deviation: float,
     blocked: float,
 ) -> Float[ndarray, "4 cell"]:
-    """Return probabilities moved by a normal length, cut at 0; the limits stop what would pass."""
+    """Return probabilities moved by a normal length, cut at 0; the limits stop what would pass.
+
+    Whatever is longer than all places together counts as so long.
+    """
     cell = float(places[1] - places[0])
     mean = heard.speed * heard.duration / cell
     spread = max(deviation * heard.duration / cell, LEAST_SPREAD)
-    longest = int(np.ceil(mean + 4.0 * spread))
+    longest = int(min(np.ceil(mean + 4.0 * spread), len(places)))
     edges = np.arange(longest + 2) - 0.5
     below = _normal_below((edges - mean) / spread)
     kernel = np.diff(below)
     kernel[0] += below[0]
+    if longest == len(places):
+        kernel[-1] += 1.0 - below[-1]
     kernel /= kernel.sum()
     moved = np.empty_like(probabilities)
     for state, row in enumerate(probabilities):

@@ -1,5 +1,6 @@
 """The joint belief against particles, its mirror image, and motions drawn from its own model."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -188,3 +189,33 @@ def test_an_interval_holds_a_place_from_its_centrality_on() -> None:
         if least > 0.02:
             low, high = belief.interval(least - 0.01)
             assert not low <= place <= high
+
+
+@pytest.mark.parametrize("speed", [3.0, 40.0, 1e6])
+def test_a_move_beyond_all_places_is_one_to_the_limits_and_takes_no_memory(speed: float) -> None:
+    """A package may say that all speeds are huge: its moves are no longer than the drawer."""
+    belief, heard = place_and_direction.anywhere(GRAMMAR), Heard(speed, 0.05, 0.2, np.inf, 0.064, 0)
+    tracemalloc.start()
+    found = place_and_direction.step(belief, heard, GRAMMAR)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+    assert found.probabilities.sum() == pytest.approx(1.0)
+
+
+def test_moves_are_cut_at_the_length_of_all_places_and_change_nothing() -> None:
+    """Against the kernel in full, of moves that some of the way lead beyond the limits."""
+    belief = place_and_direction.anywhere(GRAMMAR)
+    cell, count = float(belief.places[1] - belief.places[0]), len(belief.places)
+    heard = Heard(0.9 * count * cell / FRAME, 0.2 * count * cell / FRAME, 0.2, np.inf, FRAME, 0.0)
+    spread, deviation = 0.2 * count, 0.2 * count * cell / FRAME
+    found = place_and_direction._moved(belief.probabilities, belief.places, heard, deviation, 0.3)
+    kernel = np.diff(stats.norm.cdf((np.arange(6 * count + 1) - 0.5 - 0.9 * count) / spread))
+    kernel[0] += stats.norm.cdf((-0.5 - 0.9 * count) / spread)
+    expected = np.zeros_like(belief.probabilities)
+    for state, row in enumerate(belief.probabilities):
+        turned = row[::-1] if state not in place_and_direction.OPENING else row
+        long = np.convolve(turned, kernel)
+        short = long[:count].copy()
+        short[-1] += 0.3 * long[count:].sum()
+        expected[state] = short[::-1] if state not in place_and_direction.OPENING else short
+    np.testing.assert_allclose(found, expected, atol=1e-4)
