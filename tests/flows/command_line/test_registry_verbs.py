@@ -181,7 +181,7 @@ def check_doctor(place, tracker, capsys):
     begun = promotion_log.Entry(
         "promote", NAME, AliasPair("1", None), AliasPair("2", "1"), "", "cut"
     )
-    tracker.client.set_model_version_tag(NAME, "2", promotion.TAGS["promote"], begun.identity)
+    tracker.client.set_model_version_tag(NAME, "2", promotion.TAGS["promote"], begun.seal)
     promotion_log.append(begun)
     partial = place / "artifacts" / "capture" / ".s.partial"
     partial.mkdir(parents=True)
