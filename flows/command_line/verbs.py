@@ -61,12 +61,13 @@ def nightly(call: Call) -> None:
 
 def up(call: Call) -> None:
     """Start the servers and the workers."""
+    given = call.arguments
+    stated = _lab(given)
     announce("starting MLflow, Prefect and workers ...")
     from ricochet.flows.servers import up as servers
 
-    given = call.arguments
     request = servers.Request(
-        _lab(given), given.deployments.resolve(), call.out, shared=given.config is not None
+        stated, given.deployments.resolve(), call.out, shared=given.config is not None
     )
     servers.up(request, report_line=call.report_line)
 

@@ -22,6 +22,8 @@ ENCRYPTED = {"require", "verify-ca", "verify-full"}
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
 Whether = Annotated[bool, Strict()]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
+_EXPECTED = {"path": "a path", "tuple": "a list", "bool": "true or false"}
+"""What a value is, in words, by the fault that pydantic finds."""
 _STORE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^?#\s]*)?")
 
 
@@ -101,6 +103,7 @@ def _parsed(content: dict[Any, Any], where: str) -> Lab:
         first = error.errors(include_url=False)[0]
         key, found = ".".join(map(str, first["loc"])), repr(first["input"])[:80]
         message = first["msg"].lower().removeprefix("input should be ")
+        message = _EXPECTED.get(first["type"].partition("_")[0], message)
         raise BadInput(f"{where}: {key}", found, message) from error
 
 
