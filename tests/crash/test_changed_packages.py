@@ -1,0 +1,95 @@
+"""Whatever becomes of the arrays of a package, of any kind, it is read or refused in one line.
+
+Everything is made good again as far as it can be: digests, and the outputs of the self-test. One
+that is still read gives no output without bound, soon and in little memory.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import packages
+from tests.crash import hostile_packages, whole_packages
+from tests.crash.hostile_packages import Case
+from tests.crash.measured import answered
+
+MOST = 300_000_000
+"""Bytes that a small package may take."""
+EXTREME = (0.0, -1.0, 1.0, 5e-324, 1e-300, 1e6, -1e6, 1e308, -1e308, np.inf, np.nan)
+TYPES = (np.float32, np.float16, np.int64, np.int8, np.uint8, np.bool_)
+
+
+def changed(array: np.ndarray, data: st.DataObject) -> np.ndarray:
+    """Return an array that is another: in its numbers, its shape, its order or its type."""
+    ways = ["one number", "all numbers", "scaled", "shape", "rows", "type", "order"]
+    way = data.draw(st.sampled_from(ways))
+    value = data.draw(st.sampled_from(EXTREME) | st.floats(width=32))
+    if way == "type":
+        return array.astype(data.draw(st.sampled_from(TYPES)))
+    if way == "shape":
+        return data.draw(
+            st.sampled_from([array[None], array[..., None], array.reshape(-1), array.T.copy()])
+        )
+    if way == "rows" and array.ndim:
+        return data.draw(st.sampled_from([array[:0], array[:1], np.concatenate([array, array])]))
+    if way == "order" and array.ndim:
+        return array[::-1].copy()
+    if array.dtype.kind != "f":
+        return np.zeros_like(array)
+    if way == "all numbers":
+        return np.full_like(array, value)
+    if way == "scaled":
+        return (array * value).astype(array.dtype)
+    found = array.copy()
+    if found.size:
+        found.flat[data.draw(st.integers(0, found.size - 1))] = value
+    return found
+
+
+@pytest.fixture(scope="module", params=whole_packages.KINDS)
+def sound(request, tmp_path_factory):
+    """A sound package of each kind, its reader, and a folder."""
+    place = tmp_path_factory.mktemp(request.param)
+    reader = whole_packages.READERS[request.param]
+    found = whole_packages.made(request.param, place / "made")
+    packages.write_package(place / "sound", found, reader=reader)
+    packages.read_package(place / "sound", reader=reader)  # all is loaded from now on
+    return found, reader, place
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_a_changed_package_is_read_or_refused(sound, data) -> None:
+    package, reader, place = sound
+    arrays, inputs = dict(package.arrays), dict(package.inputs)
+    with np.errstate(all="ignore"):
+        for _ in range(data.draw(st.integers(1, 3))):
+            table = inputs if inputs and data.draw(st.integers(0, 3)) == 0 else arrays
+            name = data.draw(st.sampled_from(sorted(table)))
+            table[name] = changed(table[name], data)
+    folder = place / f"case-{np.random.default_rng().integers(2**62)}"
+    made = replace(package, arrays=arrays, inputs=inputs)
+    hostile_packages.forge(folder, Case("changed", made), package, reader)
+    answer = answered("it", lambda: packages.read_package(folder, reader=reader), most=MOST)
+    assert answer.fault in ("", "taken"), answer
+    if answer.fault == "taken":
+        assert answer.grown <= MOST
+        found = packages.read_package(folder, reader=reader)
+        for prefix, evaluate in packages._outputs(reader):
+            outputs = evaluate(found.arrays, found.inputs)
+            assert prefix and not any((np.isnan(x) | (x == np.inf)).any() for x in outputs.values())
+
+
+def test_one_that_is_not_changed_is_read(sound) -> None:
+    package, reader, place = sound
+    hostile_packages.forge(place / "same", Case("same", package), package, reader)
+    assert packages.read_package(place / "same", reader=reader).kind == package.kind
+    with pytest.raises(BadInput):
+        packages.read_package(place / "none", reader=reader)
