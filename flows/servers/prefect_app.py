@@ -8,6 +8,7 @@ a websocket that says nothing is closed, and an answer that nobody takes is give
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -17,6 +18,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Application = Callable[[MutableMapping[str, Any], Receive, Any], Awaitable[None]]
 
+DESCRIPTIONS = re.compile(r"/+(?:api/+)?(?:docs|redoc|openapi\.json).*")
+"""Of the interface: made anew for whoever asks, they take seconds."""
 PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""
 SILENT: Message = {"type": "websocket.disconnect", "code": 1008}
@@ -78,4 +81,4 @@ def create_app() -> Bounded:
 
     module: Any = server
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    return Bounded(Impatient(server.create_app()))
+    return Bounded(Impatient(server.create_app()), hidden=DESCRIPTIONS)

@@ -1,14 +1,14 @@
 """What a request may take of a server before anybody is asked who sends it: bytes, and time.
 
 Servers ask for a login when they have read what is sent, and hold a place for whoever reads the
-answer; so a stranger's body is bounded, and an answer that nobody takes is not waited for.
+answer; so bodies are bounded, each and all together, they come soon, and an answer that nobody
+takes is given up.
 """
 
 import asyncio
-import math
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, NoReturn
 
 from ricochet.models.core.bad_input import BadInput
 
@@ -17,14 +17,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-BODY = 2**23
-"""Bytes of a body."""
-PATIENCE = 10.0
-"""Longest wait for a client to take a part of an answer, s."""
+BODY, ALL = 2**23, 2**26
+"""Bytes of a body, and of all that are kept at a time."""
+PATIENCE, LONGEST = 10.0, 60.0
+"""Longest wait for a client to take a part of an answer, and for a whole body, s."""
 
 
-class TooLargeError(BadInput):
-    """A body is larger than is read."""
+class RefusedError(BadInput):
+    """A body is larger than is read, or others take the room, or it does not come."""
 
 
 class Bounded:
@@ -35,67 +35,99 @@ class Bounded:
         application: Application,
         *,
         body: int = BODY,
+        together: int = ALL,
         patience: float = PATIENCE,
+        longest: float = LONGEST,
         files: re.Pattern[str] | None = None,
+        hidden: re.Pattern[str] | None = None,
     ) -> None:
         """Stand in front of an application.
 
         Args:
             body: Bytes that a body may have.
+            together: Bytes that all bodies may have that are kept at a time.
             patience: Longest wait for a client to take a part of an answer, s.
-            files: Paths whose bodies are files, written as they come, of any size.
+            longest: Longest wait for a whole body, s.
+            files: Paths where a PUT has a file for a body, of any size: it is asked who sends it
+                first, and it is written as it comes.
+            hidden: Paths that are answered 404.
         """
-        self.application, self.body, self.patience, self.files = application, body, patience, files
+        self.application, self.body, self.together = application, body, together
+        self.patience, self.longest, self.files, self.hidden = patience, longest, files, hidden
+        self.kept = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 413."""
+        """Pass a request on, or refuse it: 404, or 413 for its body."""
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        begun = False
-
-        async def prompt(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await asyncio.wait_for(send(message), self.patience)
-
-        free = self.files is not None and self.files.fullmatch(scope["path"]) is not None
-        most = math.inf if free else self.body
+        request = _Request(self, receive, send)
+        if self.hidden is not None and self.hidden.fullmatch(scope["path"]):
+            await request.refuse(404, "not offered here")
+            return
+        if self.files is not None and scope["method"] == "PUT":
+            request.free = self.files.fullmatch(scope["path"]) is not None
         try:
-            if _stated(scope) > most:
-                raise _too_large(self.body)
-            await self.application(scope, _counted(receive, most), prompt)
-        except TooLargeError as error:
-            if not begun:
-                await _refuse(prompt, str(error))
+            request.look(_stated(scope))
+            await self.application(scope, request.receive, request.send)
+        except Exception:
+            if not request.refusal:
+                raise
+        finally:
+            self.kept -= request.size
+        if request.refusal and not request.begun:
+            await request.refuse(413, request.refusal)
+
+
+class _Request:
+    """One request: how much of its body has come, and whether its answer has begun."""
+
+    def __init__(self, bounds: Bounded, receive: Receive, send: Send) -> None:
+        self.bounds, self._receive, self._send = bounds, receive, send
+        self.free = self.begun = self.whole = False
+        self.size, self.refusal = 0, ""
+        self.end = asyncio.get_running_loop().time() + bounds.longest
+
+    def look(self, stated: float) -> None:
+        """Refuse a body that says that it is too large: `RefusedError`."""
+        if not self.free and stated > self.bounds.body:
+            self._abort("a larger body", f"at most {self.bounds.body} bytes")
+
+    async def receive(self) -> Message:
+        """Return what comes next; `RefusedError` where it is too much or too late."""
+        if self.whole or self.free:
+            return await self._receive()
+        left = self.end - asyncio.get_running_loop().time()
+        try:
+            message = await asyncio.wait_for(self._receive(), left)
+        except TimeoutError:
+            self._abort("no whole body", f"one within {self.bounds.longest:g} s")
+        self.whole = not message.get("more_body", False)
+        count = len(message.get("body", b""))
+        self.size, self.bounds.kept = self.size + count, self.bounds.kept + count
+        self.look(self.size)
+        if self.bounds.kept > self.bounds.together:
+            self._abort("too many bodies at a time", f"{self.bounds.together} bytes of all")
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the answer on; TimeoutError where nobody takes it."""
+        self.begun = True
+        await asyncio.wait_for(self._send(message), self.bounds.patience)
+
+    async def refuse(self, status: int, text: str) -> None:
+        """Answer with a line."""
+        headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": f"{text}\n".encode()})
+
+    def _abort(self, found: str, expected: str) -> NoReturn:
+        error = RefusedError("request", found, expected)
+        self.refusal = str(error)
+        raise error
 
 
 def _stated(scope: MutableMapping[str, Any]) -> float:
     """Return how long a body says it is; what is no length is as good as none."""
     text = dict(scope["headers"]).get(b"content-length", b"0")
     return float(text) if text.isdigit() else 0.0
-
-
-def _counted(receive: Receive, most: float) -> Receive:
-    """Return what receives the same, and raises once it is too much."""
-    count = 0
-
-    async def counted() -> Message:
-        nonlocal count
-        message = await receive()
-        count += len(message.get("body", b""))
-        if count > most:
-            raise _too_large(most)
-        return message
-
-    return counted
-
-
-def _too_large(most: float) -> TooLargeError:
-    return TooLargeError("request", "a larger body", f"at most {most:.0f} bytes")
-
-
-async def _refuse(send: Send, text: str) -> None:
-    headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{text}\n".encode()})

@@ -94,9 +94,8 @@ def register(
         version = _create_version(tracker, name, run_id, {**tags, DIGEST: digest}, kind)
     _wait_until_ready(tracker, version)
     registered = Registered(name, str(version.version))
-    package, found = _fetch(tracker, registered, reader)
-    if found != version.tags.get(DIGEST, digest):
-        raise BadInput(registered.where, "another package", digest)
+    stated = str(version.tags.get(DIGEST, digest))
+    package = _fetch(tracker, registered, reader, digest=stated)
     if not version.description:
         said = version_page.of_version(package, kind, run_id=run_id, figure=figure)
         tracker.client.update_model_version(name, registered.version, said)
@@ -143,12 +142,8 @@ def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Pack
     if version is None:
         near = did_you_mean(registered.name, names(tracker))
         raise BadInput(registered.where, "nothing in the registry", f"a version{near}")
-    key = signatures.laboratory_key()
-    package, digest = _fetch(tracker, registered, kind.load_reader(), key=key)
-    if digest != (stated := str(version.tags.get(DIGEST))):
-        found, expected = f"manifest sha256 {digest}", f"that of its tag {DIGEST}, {shown(stated)}"
-        raise BadInput(registered.where, found, expected)
-    return package
+    stated, key = str(version.tags.get(DIGEST, "none")), signatures.laboratory_key()
+    return _fetch(tracker, registered, kind.load_reader(), digest=stated, key=key)
 
 
 def _find(tracker: Tracker, registered: Registered) -> ModelVersion | None:
@@ -172,15 +167,22 @@ def _sign(tracker: Tracker, folder: Path, reader: Reader, run_id: str) -> None:
 
 
 def _fetch(
-    tracker: Tracker, registered: Registered, reader: Reader, *, key: bytes | None = None
-) -> tuple[Package, str]:
-    """Download and verify a version; returns it and the digest of its manifest."""
+    tracker: Tracker,
+    registered: Registered,
+    reader: Reader,
+    *,
+    digest: str,
+    key: bytes | None = None,
+) -> Package:
+    """Download and verify a version, whose manifest has the digest that its tag says."""
     source = tracker.client.get_model_version_download_uri(registered.name, registered.version)
     _check_source(tracker, source, registered.where)
     with tempfile.TemporaryDirectory() as place:
         found = download_artifacts(artifact_uri=source, dst_path=place, tracking_uri=tracker.uri)
-        package = read_package(Path(found), reader=reader, name=registered.name, key=key)
-        return package, sha256(Path(found, reader.manifest))
+        if (there := sha256(Path(found, reader.manifest))) != digest:
+            expected = f"that of its tag {DIGEST}, {shown(digest)}"
+            raise BadInput(registered.where, f"manifest sha256 {there}", expected)
+        return read_package(Path(found), reader=reader, name=registered.name, key=key)
 
 
 def _check_source(tracker: Tracker, source: str, where: str) -> None:

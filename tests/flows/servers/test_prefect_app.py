@@ -6,8 +6,10 @@ import os
 import re
 import socket
 import subprocess
+import urllib.error
 import urllib.request
 
+import psutil
 import pytest
 import websockets
 
@@ -76,7 +78,7 @@ def test_the_limit_counts_requests_of_the_interface_alone():
 
 @contextlib.contextmanager
 def a_server(folder):
-    """Run Prefect's server as `up` does; yields its address without the scheme."""
+    """Run Prefect's server as `up` does; yields its address without the scheme, and its process."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}
         with subprocess.Popen(
@@ -87,14 +89,14 @@ def a_server(folder):
             stdout=subprocess.DEVNULL,
         ) as process:
             try:
-                yield f"127.0.0.1:{listener.getsockname()[1]}"
+                yield f"127.0.0.1:{listener.getsockname()[1]}", process
             finally:
                 process.terminate()
 
 
 @pytest.mark.slow
 def test_a_hundred_and_more_websockets_without_a_login_leave_the_server_answering(tmp_path):
-    with a_server(tmp_path) as place:
+    with a_server(tmp_path) as (place, _):
 
         def answers():
             with contextlib.suppress(OSError):
@@ -117,7 +119,7 @@ def test_a_hundred_and_more_websockets_without_a_login_leave_the_server_answerin
 @pytest.mark.slow
 def test_strangers_that_read_nothing_or_say_nothing_are_let_go_and_stop_nobody(tmp_path):
     """A hundred and more of each: their downloads held all places, their silence all files."""
-    with a_server(tmp_path) as place, contextlib.ExitStack() as stack:
+    with a_server(tmp_path) as (place, process), contextlib.ExitStack() as stack:
         host, _, port = place.partition(":")
 
         def opened(words):
@@ -141,14 +143,19 @@ def test_strangers_that_read_nothing_or_say_nothing_are_let_go_and_stop_nobody(t
         asked = f"GET {script} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
         unread = [opened(asked) for _ in range(130)]
         assert health()
+        for each in ("openapi.json", "docs", "api/openapi.json", "api/docs", "api/redoc"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"http://{place}/{each}", timeout=60.0)
         silent, half = opened(b""), opened(b"GET /api/health HTTP/1.1\r\nHost: ")
         assert silent.recv(1) == half.recv(1) == b""  # closed
         assert health() and unread
+        server = psutil.Process(process.pid)
+        wait_for(lambda: len(server.net_connections()) < 10, seconds=90.0)  # they are cut off
 
 
 @pytest.mark.slow
 def test_a_first_message_of_megabytes_is_not_kept(tmp_path):
-    with a_server(tmp_path) as place:
+    with a_server(tmp_path) as (place, _):
 
         async def said():
             events = f"ws://{place}/api/events/out"

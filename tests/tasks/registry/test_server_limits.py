@@ -1,4 +1,4 @@
-"""Bodies that are too large are not kept, and answers that nobody takes are not waited for."""
+"""Bodies that are too large or too late are not kept, answers that nobody takes not waited for."""
 
 import asyncio
 import re
@@ -11,28 +11,37 @@ from ricochet.tasks.registry.server_limits import Bounded
 PART = 1000
 
 
-def asked(bodies, *, path="/version", length=None, body=10 * PART, slow=False):
+async def application(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+def bounded(**more):
+    limits = {"body": 10 * PART, "patience": 0.05, "files": re.compile("/files/.*"), **more}
+    return Bounded(application, **limits)
+
+
+async def request(server, bodies, *, path="/version", method="POST", length=None, slow=0.0):
     """Return what is answered to a request of so many parts, and how many were taken."""
     answers, taken = [], []
 
     async def receive():
+        await asyncio.sleep(slow)
         taken.append(bytes(PART))
         return {"type": "http.request", "body": taken[-1], "more_body": len(taken) < bodies}
 
     async def send(message):
-        if slow:
-            await asyncio.sleep(5.0)
         answers.append(message)
 
-    async def application(scope, receive, send):
-        while (await receive()).get("more_body"):
-            pass
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-
     headers = [] if length is None else [(b"content-length", length)]
-    bounded = Bounded(application, body=body, patience=0.05, files=re.compile("/files/.*"))
-    asyncio.run(bounded({"type": "http", "path": path, "headers": headers}, receive, send))
+    scope = {"type": "http", "path": path, "method": method, "headers": headers}
+    await server(scope, receive, send)
     return answers[0]["status"], len(taken)
+
+
+def asked(bodies, **words):
+    return asyncio.run(request(bounded(), bodies, **words))
 
 
 def test_a_body_is_read_as_far_as_it_may_be():
@@ -48,12 +57,58 @@ def test_one_that_says_that_it_is_too_large_is_not_read_at_all():
     assert asked(1, length=b"-1") == (200, 1)
 
 
-def test_files_are_of_any_size():
-    assert asked(50, path="/files/a", length=b"50000") == (200, 50)
+def test_files_are_of_any_size_where_they_are_put_alone():
+    assert asked(50, path="/files/a", method="PUT", length=b"50000") == (200, 50)
+    for method in ("POST", "GET", "DELETE", "PATCH"):
+        assert asked(50, path="/files/a", method=method) == (413, 11)
+    assert asked(50, path="/other", method="PUT") == (413, 11)
+
+
+def test_all_bodies_together_are_bounded_and_leave_room_when_they_go():
+    server = bounded(together=25 * PART, longest=20.0)
+
+    async def many():
+        slow = [request(server, 10, slow=0.02) for _ in range(8)]
+        found = await asyncio.gather(*slow)
+        return [status for status, _ in found]
+
+    async def one_by_one():
+        return [(await request(server, 10))[0] for _ in range(8)]
+
+    together = asyncio.run(many())
+    assert {200, 413} == set(together) and 2 <= together.count(200) <= 3
+    assert server.kept == 0
+    assert asyncio.run(one_by_one()) == [200] * 8
+
+
+def test_a_body_that_does_not_come_is_not_waited_for():
+    began = time.monotonic()
+    server = bounded(longest=0.1)
+    assert asyncio.run(request(server, 10, slow=5.0)) == (413, 0)
+    assert time.monotonic() - began < 4.0 and server.kept == 0
+
+
+def test_hidden_paths_are_not_there():
+    server = bounded(hidden=re.compile("/docs.*"))
+    assert asyncio.run(request(server, 1, path="/docs/a")) == (404, 0)
+
+
+def test_what_fails_by_itself_is_no_refusal():
+    async def failing(scope, receive, send):
+        raise KeyError("odd")
+
+    with pytest.raises(KeyError):
+        asyncio.run(request(Bounded(failing), 1))
 
 
 def test_an_answer_that_nobody_takes_is_not_waited_for():
-    began = time.monotonic()
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        await asyncio.sleep(5.0)
+
+    began, scope = time.monotonic(), {"type": "http", "path": "/", "method": "GET", "headers": []}
     with pytest.raises(TimeoutError):
-        asked(1, slow=True)
+        asyncio.run(bounded()(scope, receive, send))
     assert time.monotonic() - began < 4.0

@@ -8,6 +8,8 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, runs, versions
+from ricochet.tasks.registry.manifests import OlderSchemaError
+from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 
@@ -100,7 +102,8 @@ def test_the_package_of_another_ball_is_neither_registered_nor_loaded(tracker, t
     tracker.client.log_artifacts(run_id, str(tmp_path / "package"), versions.FOLDER)
     tracker.client.create_registered_model("ball-e")
     source = f"runs:/{run_id}/{versions.FOLDER}"
-    tracker.client.create_model_version("ball-e", source=source, run_id=run_id)
+    digest = {versions.DIGEST: sha256(tmp_path / "package" / GRID.manifest)}
+    tracker.client.create_model_version("ball-e", source=source, run_id=run_id, tags=digest)
     with pytest.raises(BadInput, match="the package of ball-table"):
         versions.load(tracker, versions.Registered("ball-e", "1"), kind=POSTERIOR)
 
@@ -175,3 +178,19 @@ def test_a_package_that_was_exchanged_since_it_was_registered_is_not_loaded(
     tracker.client.log_artifacts(run, str(tmp_path / "1"), versions.FOLDER)
     with pytest.raises(BadInput, match=r"expected that of its tag package\.sha256"):
         versions.load(tracker, found, kind=POSTERIOR)
+
+
+def test_a_manifest_of_an_older_schema_in_place_of_another_is_no_older_package(
+    tracker, tmp_path, package
+):
+    """Else a champion that somebody wrote over counts as none, and is compared with nothing."""
+    name = "ball-older"
+    packages.write_package(tmp_path / "0", dataclasses.replace(package, name=name), reader=GRID)
+    run = begin(tracker, "older")
+    found = versions.register(tracker, name, tmp_path / "0", kind=POSTERIOR, run_id=run, tags={})
+    manifest = (tmp_path / "0" / GRID.manifest).read_text()
+    (tmp_path / GRID.manifest).write_text(manifest.replace("posterior/2", "posterior/1"))
+    tracker.client.log_artifact(run, str(tmp_path / GRID.manifest), versions.FOLDER)
+    with pytest.raises(BadInput, match="expected that of its tag") as refused:
+        versions.load(tracker, found, kind=POSTERIOR)
+    assert not isinstance(refused.value, OlderSchemaError)

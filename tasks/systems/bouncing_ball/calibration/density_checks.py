@@ -60,6 +60,11 @@ def check_normalised(arrays: Arrays, inputs: Arrays, where: str) -> None:
     good = all(each.ndim == 2 and len(each) == count for each in inputs.values())
     if not good or not 1 <= count <= MOST_INPUTS:
         raise BadInput(f"{where}: inputs", "others", f"1 to {MOST_INPUTS} rows of each")
+    (low, high), n = arrays["box"], arrays["box"].shape[1]
+    columns = [inputs[name].shape[1] for name in INPUTS]
+    theta = inputs["theta"]
+    if columns != [n, arrays["input_centre"].size, n, n] or not _within(theta, low, high):
+        raise BadInput(f"{where}: inputs", "of other columns, or outside", "in the prior's box")
     draw = np.random.default_rng(0)
     rows = []
     for name in INPUTS[1:]:
@@ -83,6 +88,10 @@ def integrals(arrays: Arrays, values: ndarray, location: ndarray, scale: ndarray
         for case in range(len(batch.mean))
     ]
     return np.array([mixture_integrals.integral(each) for each in cases])
+
+
+def _within(values: ndarray, low: ndarray, high: ndarray) -> bool:
+    return bool(((values >= low) & (values <= high)).all())
 
 
 def _check_layers(arrays: Arrays, where: str) -> None:
