@@ -124,6 +124,12 @@ def exists(tracker: Tracker, registered: Registered) -> bool:
     return _find(tracker, registered) is not None
 
 
+def tags(tracker: Tracker, registered: Registered) -> dict[str, str]:
+    """Return the tags of a version, which the administrator alone writes; none if it is absent."""
+    version = _find(tracker, registered)
+    return {} if version is None else dict(version.tags)
+
+
 def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKind) -> bool:
     """Tell whether some version of a name is the package in a folder."""
     digest = sha256(folder / kind.load_reader().manifest)

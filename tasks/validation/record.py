@@ -20,9 +20,10 @@ from typing import Any, TypeVar
 from mlflow.artifacts import download_artifacts
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import runs, version_page
+from ricochet.tasks.registry import runs, version_page, versions
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.verdicts import Verdict
+from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import digest_of, read_regular
 from ricochet.tasks.validation import page
@@ -93,7 +94,7 @@ def find(
     Raises:
         BadInput: Its trials are no longer those that were recorded, or cannot be read.
     """
-    tags = tracker.client.get_model_version(name, candidate).tags
+    tags = versions.tags(tracker, Registered(name, candidate))
     run_id, _, digest = str(tags.get(f"{VALIDATED}{champion or 'none'}", "")).partition(" ")
     if not run_id or not runs.is_finished(tracker, run_id):
         return None

@@ -128,7 +128,7 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
         ROLLBACK, NAME, AliasPair("2", "1"), AliasPair("1", None), "", "it misses", step=DONE
     )
     promotion_log.append(undone)
-    version = SimpleNamespace(version="2", tags={promotion.TAGS[ROLLBACK]: undone.identity})
+    version = SimpleNamespace(version="2", tags={promotion.TAGS[ROLLBACK]: undone.seal})
     there = PagedList([version], None)
     client = SimpleNamespace(search_model_versions=lambda condition, page_token: there)
     tracker = SimpleNamespace(client=client)
