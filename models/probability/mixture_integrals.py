@@ -66,10 +66,27 @@ def _along_second(mixture: MixtureArrays, first: Float[ndarray, " row"], most: i
     return np.concatenate([(part * _density(mixture, a, b)).sum(-1) for a, b, part in parts])
 
 
-def _density(mixture: MixtureArrays, first: ndarray, second: ndarray) -> ndarray:
-    """Return the density in y at values of the first axis, and several of the second at each."""
-    y = np.stack((np.broadcast_to(first[:, None], second.shape), second), -1)
-    return np.exp(mixture_arrays.log_density_of_y(mixture, y))
+def _density(
+    mixture: MixtureArrays, first: Float[ndarray, " row"], second: Float[ndarray, "row node"]
+) -> Float[ndarray, "row node"]:
+    """Return the density in y at values of the first axis, and several of the second at each.
+
+    What depends on the first axis alone, both masses within the box among it, is computed once.
+    """
+    centre = mixture.mean[:, 1] + mixture.slope[:, 1, 0] * (first[:, None] - mixture.mean[:, 0])
+    share = mixture.log_weights + _log_cut_normal(mixture, 0, first[:, None], mixture.mean[:, 0])
+    share = share + _log_cut_normal(mixture, 1, centre, centre)  # at its highest
+    z = (second[..., None] - centre[:, None]) / mixture.sd[:, 1]
+    return np.asarray(np.exp(share[:, None] - 0.5 * z**2).sum(-1))
+
+
+def _log_cut_normal(mixture: MixtureArrays, axis: int, y: ndarray, centre: ndarray) -> ndarray:
+    """Return the log density of an axis, cut to the box, given the centres of all components."""
+    sd, low, high = mixture.sd[:, axis], mixture.low[axis], mixture.high[axis]
+    mass = mixture_arrays.log_mass((low - centre) / sd, (high - centre) / sd)
+    return np.asarray(
+        -0.5 * ((y - centre) / sd) ** 2 - np.log(sd) - mixture_arrays.LOG_ROOT_TWO_PI - mass
+    )
 
 
 def _rule(

@@ -77,9 +77,11 @@ def split(names: Iterable[str]) -> tuple[list[str], dict[str, int]]:
 
 
 def _experiment(folder: str) -> str:
-    """Return the experiment of a run's folder; nothing where it is none."""
+    """Return the experiment that a folder of runs' files is of; nothing where it has none."""
     parts = PurePosixPath(folder).parts
-    return parts[2] if len(parts) == _DEPTH and parts[:2] == _RUNS else ""
+    if parts[: len(_RUNS)] != _RUNS:
+        return ""
+    return parts[len(_RUNS)] if len(parts) > len(_RUNS) else "."
 
 
 def room_for(names: Iterable[str]) -> int:

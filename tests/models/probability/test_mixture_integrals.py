@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.models.probability import mixture_integrals
+from ricochet.models.probability import mixture_arrays, mixture_integrals
 from ricochet.models.probability.mixture_arrays import MixtureArrays
 
 TOLERANCE = 1e-3
@@ -50,6 +50,15 @@ def test_it_grows_with_the_weights_and_not_with_the_units() -> None:
     )
     found = mixture_integrals.integral(moved)
     assert found == pytest.approx(mixture_integrals.integral(one), abs=1e-9)
+
+
+def test_the_density_that_is_integrated_is_that_of_the_mixture() -> None:
+    one, draw = mixture(5, 0.01, seed=2), np.random.default_rng(3)
+    first, second = draw.uniform(-2.0, 2.0, 40), draw.uniform(-2.0, 2.0, (40, 30))
+    y = np.stack((np.broadcast_to(first[:, None], second.shape), second), -1)
+    expected = np.exp(mixture_arrays.log_density_of_y(one, y))
+    found = mixture_integrals._density(one, first, second)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_what_would_take_minutes_is_refused() -> None:
