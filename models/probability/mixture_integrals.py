@@ -23,7 +23,7 @@ GAUSSIAN, EXPONENTIAL = 6.0, 18.0
 """Widths s within which a component is near: beyond, less than 1e-6 of it is left."""
 CELLS = 2**18
 """Numbers in memory at once."""
-MOST = 2 * 10**7
+MOST = 5 * 10**7
 """Nodes, times components: some seconds."""
 
 

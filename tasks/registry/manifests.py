@@ -77,9 +77,8 @@ def prior_of(parameters: Sequence[Parameter]) -> dict[str, Any]:
 def _check_schema(path: Path, found: Any, reader: Reader) -> None:
     if found == reader.schema:
         return
-    stem = reader.schema.rpartition("/")[0]
-    older = isinstance(found, str) and found.rpartition("/")[0] == stem
-    if older:
+    stem, _, number = reader.schema.rpartition("/")
+    if found in [f"{stem}/{older}" for older in range(1, int(number))]:
         anew = f"{reader.schema}, made anew by: {reader.made_by}"
         raise OlderSchemaError(str(path), f"schema {_short(found)}", anew)
     raise BadInput(str(path), f"schema {_short(found)}", reader.schema)

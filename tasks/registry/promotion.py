@@ -22,7 +22,15 @@ from ricochet.tasks.registry import pages, promotion_log, versions
 from ricochet.tasks.registry.aliases import CHAMPION, PREVIOUS
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.manifests import OlderSchemaError
-from ricochet.tasks.registry.promotion_log import DONE, DROPPED, PROMOTE, ROLLBACK, AliasPair, Entry
+from ricochet.tasks.registry.promotion_log import (
+    BEGUN,
+    DONE,
+    DROPPED,
+    PROMOTE,
+    ROLLBACK,
+    AliasPair,
+    Entry,
+)
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.registry.versions import Registered
@@ -187,16 +195,19 @@ def _is_against(
 
 
 def entries(tracker: Tracker, name: str) -> tuple[Entry, ...]:
-    """Read the lines of the log on a name that the registry bears out, oldest first."""
+    """Read the lines of the log on a name that the registry bears out, oldest first.
+
+    Of each action its beginning and its end count once: what stands there again is passed over.
+    """
     lines = promotion_log.read(name)
     search = partial(tracker.client.search_model_versions, f"name = '{name}'")
     found = pages.every(search) if lines else ()
     tags = {str(version.version): version.tags for version in found}
-    return tuple(
-        line
-        for line in lines
-        if tags.get(str(line.version), {}).get(TAGS.get(line.action)) == line.seal
-    )
+    first: dict[tuple[str, bool], Entry] = {}
+    for line in lines:
+        if tags.get(str(line.version), {}).get(TAGS.get(line.action)) == line.seal:
+            first.setdefault((line.seal, line.step == BEGUN), line)
+    return tuple(first.values())
 
 
 def lock() -> AbstractContextManager[object]:

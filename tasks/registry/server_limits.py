@@ -71,7 +71,7 @@ class Bounded:
             request.look(_stated(scope))
             await self.application(scope, request.receive, request.send)
         except Exception:
-            if not request.refusal:
+            if not (request.refusal or request.given_up):
                 raise
         finally:
             self.kept -= request.size
@@ -84,7 +84,7 @@ class _Request:
 
     def __init__(self, bounds: Bounded, receive: Receive, send: Send) -> None:
         self.bounds, self._receive, self._send = bounds, receive, send
-        self.free = self.begun = self.whole = False
+        self.free = self.begun = self.whole = self.given_up = False
         self.size, self.refusal = 0, ""
         self.end = asyncio.get_running_loop().time() + bounds.longest
 
@@ -113,7 +113,11 @@ class _Request:
     async def send(self, message: Message) -> None:
         """Pass a part of the answer on; TimeoutError where nobody takes it."""
         self.begun = True
-        await asyncio.wait_for(self._send(message), self.bounds.patience)
+        try:
+            await asyncio.wait_for(self._send(message), self.bounds.patience)
+        except TimeoutError:
+            self.given_up = True
+            raise
 
     async def refuse(self, status: int, text: str) -> None:
         """Answer with a line."""

@@ -383,3 +383,22 @@ def test_a_line_with_the_identity_of_another_decides_nothing(tracker, versions, 
     done = promotion_log.last_done(promotion_log.read())
     promotion_log.append(dataclasses.replace(done, before=AliasPair("3", None)))
     assert roll_back(tracker, second).pair == AliasPair("1", None)
+
+
+@pytest.mark.parametrize("steps", [("begun",), ("begun", "done"), ("done",)])
+def test_lines_that_stand_in_the_log_again_decide_nothing(tracker, versions, log, steps):
+    """Who may write the log alone repeats a promotion that was rolled back."""
+    first, second, _ = versions
+    promote(tracker, first)
+    promote(tracker, second)
+    lines = [json.loads(line) for line in log.read_bytes().splitlines()]
+    again = [line for line in lines if line["to"] == "2" and line["step"] in steps]
+    roll_back(tracker, second)
+    with log.open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in again)
+    assert len(again) == len(steps)
+    with pytest.raises(BadInput, match="rolled back on"):
+        promote(tracker, second)
+    assert promotion.settle(tracker, first.name) is None
+    assert not roll_back(tracker, second).changed
+    assert promotion.present(tracker, first.name) == AliasPair("1", None)

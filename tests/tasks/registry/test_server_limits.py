@@ -109,6 +109,5 @@ def test_an_answer_that_nobody_takes_is_not_waited_for():
         await asyncio.sleep(5.0)
 
     began, scope = time.monotonic(), {"type": "http", "path": "/", "method": "GET", "headers": []}
-    with pytest.raises(TimeoutError):
-        asyncio.run(bounded()(scope, receive, send))
+    asyncio.run(bounded()(scope, receive, send))  # without a traceback in the log of servers
     assert time.monotonic() - began < 4.0
