@@ -13,6 +13,8 @@ WORKERS ?= 2
 # Annotations of the science are checked as its own tests run, an int passing for a float; that takes
 # two to five times as long, so the others run without.
 TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
+# Whose loops over frames take up to five times as long with every call checked.
+UNTYPED = tests/models/systems/drawers/tracking/test_follower.py tests/models/systems/drawers/kinematics/test_scene.py
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
 PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)
@@ -93,8 +95,8 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 
 # A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests of a second or two each
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models --jaxtyping-packages="$(TYPED)"
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests --ignore=tests/models
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models $(UNTYPED:%=--ignore=%) --jaxtyping-packages="$(TYPED)"
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests $(UNTYPED) --ignore=tests/models
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8

@@ -283,6 +283,7 @@ def main() -> None:
     before = night_series.read(record)
     lab = Lab(root, start=before[-1].start if before else -1)
     latest = time.monotonic() + 3600.0 * given.hours
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # and the lab with it
     try:
         lab.switch_on()
         for number in range(len(before), given.nights):
