@@ -13,6 +13,7 @@ WORKERS ?= 2
 # Annotations of the science are checked as its own tests run, an int passing for a float; that takes
 # two to five times as long, so the others run without.
 TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
+OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py)
 # Whose loops over frames take up to five times as long with every call checked.
 UNTYPED = tests/models/systems/drawers/tracking/test_follower.py tests/models/systems/drawers/kinematics/test_scene.py
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
@@ -96,7 +97,7 @@ calibrate: pull ## recordings to a registered posterior for every ball-surface p
 # A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests of a second or two each
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models $(UNTYPED:%=--ignore=%) --jaxtyping-packages="$(TYPED)"
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests $(UNTYPED) --ignore=tests/models
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(OTHERS) $(UNTYPED)
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8
