@@ -22,6 +22,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages, promotion, promotion_log, runs, versions
 from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests import grid_packages
@@ -80,8 +81,9 @@ def _version(folder: Path, name: str, number: int) -> None:
         runs.finish(tracker, run.run_id)
     if number == 1:
         tracker.client.create_registered_model(name)
+    source, digest = f"runs:/{run.run_id}/{versions.FOLDER}", sha256(made / GRID.manifest)
     tracker.client.create_model_version(
-        name, source=f"runs:/{run.run_id}/{versions.FOLDER}", run_id=run.run_id
+        name, source=source, run_id=run.run_id, tags={versions.DIGEST: digest}
     )
 
 
