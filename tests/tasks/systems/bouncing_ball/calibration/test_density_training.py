@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ricochet.tasks.registry import packages
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import (
@@ -106,7 +107,7 @@ def test_publishing_with_an_incomplete_journal_trains_nothing(asked_for, tmp_pat
     fewer = asked_for.settings.changed(Density, trials=1)
     search(replace(asked_for, settings=fewer))
     journal = (tmp_path / searches.JOURNAL).read_bytes()
-    settings = density_packages.read_package(tmp_path / "package", reader=density_packages.READER)
+    settings = packages.read_package(tmp_path / "package", reader=density_packages.READER)
     monkeypatch.setattr(density, "train", None)
     tracker = tracking.connect(store=tmp_path / "store")
     _, run = density_publish.publish_density(tracker, tmp_path)
