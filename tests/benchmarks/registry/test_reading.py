@@ -11,7 +11,7 @@ from tests.crash.whole_packages import KINDS
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_reading_takes_at_most_three_times_a_package_beside_it(kind: str, tmp_path: Path) -> None:
-    """Bytes grow most where they become numbers: 8.9 to 54 times where types are not looked at."""
+    """Bytes grow most where they become numbers: 9 to 54 times where types are not looked at."""
     whole, bad = reading.of_kind(kind, tmp_path, ("as bytes",))
     assert not reading.not_as_promised(whole, bad)
     largest = max(each.size for each in whole)

@@ -94,25 +94,27 @@ def a_server(folder):
                 process.terminate()
 
 
+def answers(place):
+    """Tell whether a server says that it is well."""
+    with contextlib.suppress(OSError):
+        health = f"http://{place}/api/health"
+        with urllib.request.urlopen(health, timeout=10.0) as answer:
+            return answer.status == 200
+    return False
+
+
 @pytest.mark.slow
 def test_a_hundred_and_more_websockets_without_a_login_leave_the_server_answering(tmp_path):
     with a_server(tmp_path) as (place, _):
-
-        def answers():
-            with contextlib.suppress(OSError):
-                health = f"http://{place}/api/health"
-                with urllib.request.urlopen(health, timeout=10.0) as answer:
-                    return answer.status == 200
-            return False
 
         async def open_many():
             events = f"ws://{place}/api/events/out"
             words = {"subprotocols": ["prefect"], "ping_interval": None, "open_timeout": 60}
             opened = [await websockets.connect(events, **words) for _ in range(130)]
-            assert await asyncio.to_thread(answers)
+            assert await asyncio.to_thread(answers, place)
             await asyncio.wait_for(opened[-1].wait_closed(), 6 * prefect_app.PATIENCE)
 
-        wait_for(answers, seconds=120.0)
+        wait_for(lambda: answers(place), seconds=120.0)
         asyncio.run(open_many())
 
 
@@ -130,25 +132,18 @@ def test_strangers_that_read_nothing_or_say_nothing_are_let_go_and_stop_nobody(t
             found.sendall(words)
             return found
 
-        def health():
-            with contextlib.suppress(OSError):
-                address = f"http://{place}/api/health"
-                with urllib.request.urlopen(address, timeout=10.0) as answer:
-                    return answer.status == 200
-            return False
-
-        wait_for(health, seconds=120.0)
+        wait_for(lambda: answers(place), seconds=120.0)
         page = urllib.request.urlopen(f"http://{place}/", timeout=60.0).read().decode()
         script = re.search(r'src="(/assets/[^"]+\.js)"', page)[1]
         asked = f"GET {script} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
         unread = [opened(asked) for _ in range(130)]
-        assert health()
+        assert answers(place)
         for each in ("openapi.json", "docs", "api/openapi.json", "api/docs", "api/redoc"):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(f"http://{place}/{each}", timeout=60.0)
         silent, half = opened(b""), opened(b"GET /api/health HTTP/1.1\r\nHost: ")
         assert silent.recv(1) == half.recv(1) == b""  # closed
-        assert health() and unread
+        assert answers(place) and unread
         server = psutil.Process(process.pid)
         wait_for(lambda: len(server.net_connections()) < 10, seconds=90.0)  # they are cut off
 
@@ -164,12 +159,5 @@ def test_a_first_message_of_megabytes_is_not_kept(tmp_path):
                 await opened.wait_closed()
                 return opened.close_code
 
-        def answers():
-            with contextlib.suppress(OSError):
-                health = f"http://{place}/api/health"
-                with urllib.request.urlopen(health, timeout=10.0) as answer:
-                    return answer.status == 200
-            return False
-
-        wait_for(answers, seconds=120.0)
+        wait_for(lambda: answers(place), seconds=120.0)
         assert asyncio.run(said()) == 1009  # too large

