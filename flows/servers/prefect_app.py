@@ -18,7 +18,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Application = Callable[[MutableMapping[str, Any], Receive, Any], Awaitable[None]]
 
-DESCRIPTIONS = re.compile(r"/+(?:api/+)?(?:docs|redoc|openapi\.json).*")
+DESCRIPTIONS = re.compile(r"/+(?:api/+)?(?:docs|redoc|openapi\.json)(?:/.*)?")
 """Of the interface: made anew for whoever asks, they take seconds."""
 PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""

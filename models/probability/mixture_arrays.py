@@ -63,9 +63,8 @@ def log_density_of_y(
     inside = ((y >= mixture.low) & (y <= mixture.high)).all(-1)
     held = np.clip(y, mixture.low, mixture.high)[..., None, :]
     centre = mixture.mean + (mixture.slope @ (held - mixture.mean)[..., None])[..., 0]
-    low, high = (end[..., None, :] - centre for end in (mixture.low, mixture.high))
-    normal = -0.5 * ((held - centre) / mixture.sd) ** 2 - np.log(mixture.sd) - LOG_ROOT_TWO_PI
-    axes = normal - log_mass(low / mixture.sd, high / mixture.sd)
+    low, high = (end[..., None, :] for end in (mixture.low, mixture.high))
+    axes = log_cut_normal(held, centre, mixture.sd, low, high)
     total = special.logsumexp(mixture.log_weights + axes.sum(-1), axis=-1)
     return np.where(inside, total, -np.inf)
 
@@ -94,6 +93,23 @@ def log_slope(mixture: MixtureArrays, x: Float[ndarray, "*#batch n"]) -> Float[n
     if mixture.location is None or mixture.scale is None:
         return np.zeros(x.shape[:-1])
     return np.asarray(-np.log(np.hypot(mixture.scale, x - mixture.location)).sum(-1))
+
+
+def log_cut_normal(
+    y: Float[ndarray, "*#batch"],
+    centre: Float[ndarray, "*#batch"],
+    sd: Float[ndarray, "*#batch"],
+    low: Float[ndarray, "*#batch"],
+    high: Float[ndarray, "*#batch"],
+) -> Float[ndarray, "*#batch"]:
+    """Return the log density of a normal law that is cut to an interval.
+
+    >>> zero, one = np.zeros(1), np.ones(1)
+    >>> log_cut_normal(zero, zero, one, -2 * one, 2 * one).round(3)
+    array([-0.872])
+    """
+    normal = -0.5 * ((y - centre) / sd) ** 2 - np.log(sd) - LOG_ROOT_TWO_PI
+    return np.asarray(normal - log_mass((low - centre) / sd, (high - centre) / sd))
 
 
 def log_mass(

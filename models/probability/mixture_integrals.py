@@ -82,11 +82,8 @@ def _density(
 
 def _log_cut_normal(mixture: MixtureArrays, axis: int, y: ndarray, centre: ndarray) -> ndarray:
     """Return the log density of an axis, cut to the box, given the centres of all components."""
-    sd, low, high = mixture.sd[:, axis], mixture.low[axis], mixture.high[axis]
-    mass = mixture_arrays.log_mass((low - centre) / sd, (high - centre) / sd)
-    return np.asarray(
-        -0.5 * ((y - centre) / sd) ** 2 - np.log(sd) - mixture_arrays.LOG_ROOT_TWO_PI - mass
-    )
+    ends = mixture.low[axis], mixture.high[axis]
+    return mixture_arrays.log_cut_normal(y, centre, mixture.sd[:, axis], *map(np.asarray, ends))
 
 
 def _rule(

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from ricochet.models.probability import bijections, truncated_normals
 from ricochet.models.probability.bijections import Coordinates
+from ricochet.models.probability.mixture_arrays import LOG_ROOT_TWO_PI
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def moments(
 
 
 def _log_normal(y: Tensor, centre: Tensor, sd: Tensor) -> Tensor:
-    return -0.5 * ((y - centre) / sd) ** 2 - sd.log() - truncated_normals.LOG_ROOT_TWO_PI
+    return -0.5 * ((y - centre) / sd) ** 2 - sd.log() - LOG_ROOT_TWO_PI
 
 
 def _log_cut_normal(mixture: TruncatedMixture, y: Tensor, centre: Tensor) -> Tensor:

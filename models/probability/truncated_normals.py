@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+from ricochet.models.probability.mixture_arrays import LOG_ROOT_TWO_PI
 
 
 def log_mass(

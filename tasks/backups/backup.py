@@ -45,8 +45,8 @@ def make(
 
     Args:
         target: Folder that is not there.
-        since: An earlier backup on the same file system; files that it holds too are linked, where
-            nobody else can change them.
+        since: An earlier backup; files that it holds too are linked, where it is on the same file
+            system and nobody else can change them.
         stated: What a lab's file says of its databases.
 
     Raises:
@@ -207,7 +207,10 @@ def _linked(path: Path, target: Path, entry: Entry) -> bool:
 
     Folders on the way may be others', who exchange them meanwhile: what was linked is looked at.
     """
-    os.link(path, target, follow_symlinks=False)
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except OSError:  # on another file system, or another user's
+        return False
     facts = target.lstat()
     own = facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
     if stat.S_ISREG(facts.st_mode) and own and _is(target, entry):

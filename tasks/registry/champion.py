@@ -169,9 +169,8 @@ class Champion:
     def _read(self, folder: Path) -> tuple[Package, float]:
         """Return a verified package, and when it was signed, s; infinity without a key."""
         package = read_package(folder, reader=self._reader, name=self._name, key=self._key)
-        if self._key is None:
-            return _frozen(package), math.inf
-        return _frozen(package), signatures.verify(folder, self._reader, self._key)
+        found = None if self._key is None else signatures.read(folder, self._reader)
+        return _frozen(package), math.inf if found is None else float(found.signed)
 
     def _last_good(self) -> Posterior | None:
         facts = self._pointed()

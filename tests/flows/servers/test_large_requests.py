@@ -1,9 +1,5 @@
 """MLflow's server keeps no large body of a stranger's, and takes files of any size."""
 
-import contextlib
-import os
-import socket
-import subprocess
 import urllib.error
 import urllib.request
 
@@ -13,28 +9,9 @@ import pytest
 from ricochet.flows.servers import serving
 from ricochet.tasks.registry.server_limits import BODY
 from tests.flows.harness import wait_for
+from tests.flows.servers import alone
 
 FILE = "/api/2.0/mlflow-artifacts/artifacts/1/run/artifacts/large"
-
-
-@contextlib.contextmanager
-def a_server(folder):
-    """Run MLflow's server as `up` does; yields its address and the process."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        own = {
-            "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",
-            "MLFLOW_ARTIFACTS_DESTINATION": f"{folder}/artifacts",
-        }
-        with subprocess.Popen(
-            serving.command(serving.MLFLOW, [listener]),
-            env={**os.environ, **own},
-            pass_fds=[listener.fileno()],
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            try:
-                yield f"http://127.0.0.1:{listener.getsockname()[1]}", process
-            finally:
-                process.terminate()
 
 
 def status(address, method="GET", body=b""):
@@ -51,7 +28,12 @@ def status(address, method="GET", body=b""):
 
 @pytest.mark.slow
 def test_bodies_are_bounded_but_those_of_files(tmp_path):
-    with a_server(tmp_path) as (address, process):
+    own = {
+        "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{tmp_path}/mlflow.db",
+        "MLFLOW_ARTIFACTS_DESTINATION": f"{tmp_path}/artifacts",
+    }
+    with alone.running(serving.MLFLOW, own) as (place, process):
+        address = f"http://{place}"
         wait_for(lambda: status(f"{address}/health") == 200, seconds=120.0)
         server = psutil.Process(process.pid)
 

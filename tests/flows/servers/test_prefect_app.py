@@ -2,10 +2,8 @@
 
 import asyncio
 import contextlib
-import os
 import re
 import socket
-import subprocess
 import urllib.error
 import urllib.request
 
@@ -16,6 +14,7 @@ import websockets
 from ricochet.flows.servers import environments, prefect_app, serving
 from ricochet.flows.servers.prefect_app import SILENT, Impatient
 from tests.flows.harness import wait_for
+from tests.flows.servers import alone
 
 SAID = {"type": "websocket.receive", "text": "login"}
 
@@ -76,22 +75,10 @@ def test_the_limit_counts_requests_of_the_interface_alone():
     assert most == {"api": 2, "page": 6, "websocket": 6}
 
 
-@contextlib.contextmanager
 def a_server(folder):
-    """Run Prefect's server as `up` does; yields its address without the scheme, and its process."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}
-        with subprocess.Popen(
-            serving.command(serving.PREFECT, [listener]),
-            env={**os.environ, **environments.QUIET, **own},
-            pass_fds=[listener.fileno()],
-            stderr=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        ) as process:
-            try:
-                yield f"127.0.0.1:{listener.getsockname()[1]}", process
-            finally:
-                process.terminate()
+    """Run Prefect's server behind a password."""
+    own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}
+    return alone.running(serving.PREFECT, own)
 
 
 def answers(place):

@@ -338,3 +338,16 @@ def test_what_was_exchanged_or_damaged_in_an_earlier_backup_is_copied(state, tmp
     assert (tmp_path / "tuesday" / file).read_bytes() == right
     assert private.stat().st_nlink == 1
     restore.put_back(tmp_path / "tuesday", tmp_path / "new")
+
+
+def test_what_cannot_be_linked_is_copied(state, tmp_path, monkeypatch):
+    """Another user's file, which the kernel lets nobody link, or one on another disk."""
+    backup.make(tmp_path / "monday")
+
+    def refuse(*words, **named):
+        raise PermissionError(1, "Operation not permitted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backup.os, "link", refuse)
+        made = backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
+    assert restore.put_back(tmp_path / "tuesday", tmp_path / "new").counts == made.counts
