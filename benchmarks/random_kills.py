@@ -1,0 +1,205 @@
+"""Kills at random moments, and the same command again: `python -m benchmarks.random_kills`.
+
+Four commands in a checkout of their own with DVC, a remote and a registry: `capture` of a session,
+publication of one that was recorded, `calibrate` of a pair and `train density`. Each runs once to
+its end. Then, `--kills` times, in a fresh copy of the same checkout, it and all that it started are
+killed by kill -9 after a time that is uniform between 0 and what the whole command took; the same
+command is then run to its end. A kill is survived where that gives what the uninterrupted command
+gave: bit for bit the same recordings, tables, networks, packages and objects of the remote, the
+same versions, the same runs in the same states, and no unfinished file. Exit status 1 otherwise.
+
+What must not differ is compared by content alone: manifests hold times, folders of runs their ids.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import nights
+from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.storage.files import sha256
+
+SETTINGS = [word for each in nights.SMALL for word in ("--set", each)]
+CAPTURE = ["capture", "--session", "new", "--out", "new", *SETTINGS]
+NUMBERS = (".npz", ".safetensors", ".flac", ".wav")
+PLACES = ("artifacts", "data", "new", ".dvc/cache")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that is killed.
+
+    Attributes:
+        words: Of the command line, after `ricochet`.
+        before: A command that has run to its end before it, in the same checkout.
+    """
+
+    name: str
+    words: list[str]
+    before: list[str] | None = None
+
+
+COMMANDS = (
+    Command("capture", [*CAPTURE, "--no-publish"]),
+    Command("publish", CAPTURE, before=[*CAPTURE, "--no-publish"]),
+    Command("calibrate", ["calibrate", "data/sample", "--seed", "1", *SETTINGS]),
+    Command("train", ["train", "density", "--seed", "1", *SETTINGS]),
+)
+
+Outcome = tuple[Counter[tuple[str, str]], list[tuple[str, ...]], list[tuple[str, str]]]
+"""Names and digests of files, runs with their states, and versions."""
+
+
+def started(root: Path, words: list[str]) -> subprocess.Popen[bytes]:
+    """Start a verb in a checkout, in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ricochet.flows.cli", *words],
+        cwd=root,
+        env=nights.environment(root),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def ended(root: Path, words: list[str]) -> str:
+    """Run a verb to its end; returns its last line where it failed."""
+    process = started(root, words)
+    _, errors = process.communicate()
+    return "" if process.returncode == 0 else errors.decode().strip().splitlines()[-1]
+
+
+def killed(root: Path, words: list[str], seconds: float) -> bool:
+    """Kill a verb and all that it started after a time; returns whether it still ran."""
+    process = started(root, words)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=seconds)
+    alive = process.poll() is None
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    return alive
+
+
+def outcome(root: Path) -> Outcome:
+    """Return what is compared of a checkout."""
+    client = tracking.connect(store=root / "artifacts" / "mlflow").client
+    experiments = {found.experiment_id: found.name for found in client.search_experiments()}
+    found_runs = sorted(
+        (experiments[run.info.experiment_id], run.info.run_name, run.info.status)
+        for run in client.search_runs(list(experiments))
+    )
+    versions = sorted((each.name, each.version) for each in client.search_model_versions())
+    return Counter(_contents(root)), found_runs, versions
+
+
+def _contents(root: Path) -> list[tuple[str, str]]:
+    """Return the files that must be the same, and the names of those that are not finished."""
+    found = []
+    for path in (each for place in PLACES for each in (root / place).rglob("*") if each.is_file()):
+        kept = path.is_relative_to(root / "artifacts" / "published")
+        if kept or path.suffix in NUMBERS or path.is_relative_to(root / ".dvc" / "cache"):
+            found.append((path.name, sha256(path)))
+        elif any(part.startswith(".") for part in path.relative_to(root).parts[1:]):
+            found.append((path.name, "a hidden file"))
+    return found
+
+
+def differences(expected: Outcome, found: Outcome) -> list[str]:
+    """Return in a line each what differs."""
+    lines = [f"lost: {name}" for name, _ in (expected[0] - found[0])]
+    lines += [f"left over: {name}" for name, _ in (found[0] - expected[0])]
+    for kind, old, new in zip(("runs", "versions"), expected[1:], found[1:], strict=True):
+        lines += [f"{kind}: found {new}, expected {old}"] * (old != new)
+    return lines
+
+
+def prepare(root: Path) -> None:
+    """Make the checkout that all are copies of: one session, calibrated and registered."""
+    nights.prepare(root)
+    if line := ended(root, ["calibrate", "data/sample", *SETTINGS]):
+        raise SystemExit(f"calibrate: {line}")
+
+
+def fresh(source: Path, root: Path) -> None:
+    """Make a copy of a checkout, at the same place each time."""
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(source, root, symlinks=True)
+
+
+def kept(root: Path, name: str) -> Path:
+    """Put a checkout away under a name; the registry in it knows the place where it was made."""
+    place = root.with_name(name)
+    shutil.rmtree(place, ignore_errors=True)
+    return root.rename(place)
+
+
+def whole(ready: Path, root: Path, command: Command) -> tuple[float, Outcome]:
+    """Run a command to its end in a copy; returns the time that it took, s, and its outcome."""
+    fresh(ready, root)
+    began = time.monotonic()
+    if line := ended(root, command.words):
+        raise SystemExit(f"{command.name}: {line}")
+    return time.monotonic() - began, outcome(root)
+
+
+def one_kill(ready: Path, root: Path, command: Command, moment: float) -> tuple[bool, Outcome, str]:
+    """Kill a command after some seconds, and run it again; returns whether it still ran."""
+    fresh(ready, root)
+    alive = killed(root, command.words, moment)
+    line = ended(root, command.words)
+    return alive, outcome(root), line
+
+
+def tried(template: Path, root: Path, command: Command, shares: list[float]) -> list[list[str]]:
+    """Return what differed after each kill, whose moments are shares of the whole command."""
+    fresh(template, root)
+    if command.before and (line := ended(root, command.before)):
+        raise SystemExit(f"{command.name}: {line}")
+    ready = kept(root, "ready")
+    seconds, expected = whole(ready, root, command)
+    rows = []
+    for share in shares:
+        alive, found, line = one_kill(ready, root, command, share * seconds)
+        rows.append([line] if line else differences(expected, found))
+        said = "; ".join(rows[-1]) or "survived"
+        late = "" if alive else " (had ended)"
+        moment = f"killed after {share * seconds:5.1f} of {seconds:5.1f} s{late}"
+        print(f"{command.name:10} {moment}: {said}", flush=True)
+    return rows
+
+
+def main() -> None:
+    """Kill each command some times and print how many kills were survived."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kills", type=int, default=8, help="of each command")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=Path("artifacts/random_kills"))
+    given = parser.parse_args()
+    folder, draw = given.folder.resolve(), np.random.default_rng(given.seed)
+    shutil.rmtree(folder, ignore_errors=True)
+    root = folder / "checkout"
+    prepare(root)
+    template = kept(root, "template")
+    rows = []
+    for command in COMMANDS:
+        moments = draw.uniform(0.0, 1.0, given.kills).tolist()
+        rows += tried(template, root, command, moments)
+    survived = sum(not row for row in rows)
+    print(f"{survived} of {len(rows)} kills survived: nothing lost, nothing left over")
+    if survived < len(rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""What a kill lost, left over or changed is found; two runs of the same differ in nothing."""
+
+import pytest
+
+from benchmarks import random_kills
+from ricochet.tasks.registry import runs as tracking
+from tests.stores import copied
+
+FILES = {
+    "artifacts/train/steps.safetensors": b"weights",
+    "artifacts/published/ab/cd": b"an object",
+    "artifacts/calibrate/result.json": b"12:00",
+    ".dvc/cache/ab/cd": b"an object",
+    "data/sample/take.flac": b"sound",
+}
+
+
+@pytest.fixture
+def checkouts(tmp_path, migrated_store):
+    """Two checkouts that were written at different times, with one version each."""
+    roots = tmp_path / "a", tmp_path / "b"
+    for root in roots:
+        for name, content in FILES.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(content)
+        copied(migrated_store, root / "artifacts" / "mlflow")
+        client = tracking.connect(store=root / "artifacts" / "mlflow").client
+        run = client.create_run(client.create_experiment("calibrate"), run_name="ball")
+        client.set_terminated(run.info.run_id)
+        client.create_registered_model("ball")
+        client.create_model_version("ball", source=f"runs:/{run.info.run_id}/package")
+    (roots[1] / "artifacts" / "calibrate" / "result.json").write_bytes(b"13:00")
+    return roots
+
+
+def differences(roots):
+    return random_kills.differences(*map(random_kills.outcome, roots))
+
+
+def test_each_difference_is_a_line(checkouts):
+    assert differences(checkouts) == []
+    _, changed = checkouts
+    (changed / "data" / "sample" / "take.flac").write_bytes(b"other sound")
+    (changed / "artifacts" / "published" / "ab" / "cd").unlink()
+    (changed / "artifacts" / "calibrate" / ".result.json.part").write_bytes(b"half")
+    assert sorted(differences(checkouts)) == [
+        "left over: .result.json.part",
+        "left over: take.flac",
+        "lost: cd",
+        "lost: take.flac",
+    ]
+
+
+def test_runs_and_versions_that_differ_are_lines(checkouts):
+    client = tracking.connect(store=checkouts[1] / "artifacts" / "mlflow").client
+    run = client.create_run(
+        client.get_experiment_by_name("calibrate").experiment_id, run_name="again"
+    )
+    client.create_model_version("ball", source=f"runs:/{run.info.run_id}/package")
+    found = differences(checkouts)
+    assert [line.partition(":")[0] for line in found] == ["runs", "versions"]
+    assert "RUNNING" in found[0]
