@@ -29,6 +29,7 @@ from ricochet.tasks.console.threads import use_one_thread
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+UNNAMEABLE = (errno.ENAMETOOLONG, errno.ELOOP)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -141,6 +142,10 @@ def _failed(error: Exception) -> int:
         report_error(
             f"{error.filename}: found {error.strerror}, expected a place that can be written"
         )
+        return BAD_INPUT
+    if isinstance(error, OSError) and error.errno in UNNAMEABLE:
+        name = one_line(error.filename, longest=80)
+        report_error(f"{name}: found {error.strerror}, expected the name of a file or folder")
         return BAD_INPUT
     report_error(f"ricochet failed: {type(error).__name__}: {error}")
     return FAILED

@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from ricochet.flows.command_line.number_options import port, whole_number
 from ricochet.flows.command_line.verb import Call, Takes, Verb
 from ricochet.tasks.cluster import certificates
 from ricochet.tasks.console.progress import announce
@@ -56,7 +57,7 @@ def _scheduler_options(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to listen on (default: loopback)"
     )
     parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"default {PORT}; 0: any free"
+        "--port", type=port, default=PORT, metavar="N", help=f"default {PORT}; 0: any free"
     )
 
 
@@ -64,14 +65,11 @@ def _worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="of the scheduler, tls://HOST:PORT")
     _certificates_option(parser)
     parser.add_argument(
-        "--workers", type=_count, metavar="N", help="processes (default: one for each processor)"
+        "--workers",
+        type=whole_number(1, 4096),
+        metavar="N",
+        help="processes (default: one for each processor)",
     )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 4096:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 1 to 4096")
-    return int(text)
 
 
 VERBS = (

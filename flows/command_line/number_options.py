@@ -2,10 +2,14 @@
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.systems.interface import NumberOption
+
+_DIGITS = 20
+"""Of the longest whole number that is read."""
 
 
 def add_numbers(numbers: Sequence[NumberOption], parser: argparse.ArgumentParser) -> None:
@@ -26,6 +30,22 @@ def given_numbers(numbers: Sequence[NumberOption], given: argparse.Namespace) ->
     return {name: value for name, value in values.items() if value is not None}
 
 
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """Return what reads a whole number within bounds, as `type` of an option."""
+
+    def read(text: str) -> int:
+        if text.isdecimal() and len(text) <= _DIGITS and low <= int(text) <= high:
+            return int(text)
+        expected = f"a whole number from {low} to {high}"
+        raise argparse.ArgumentTypeError(f"{one_line(repr(text), longest=80)}, expected {expected}")
+
+    return read
+
+
+port = whole_number(0, 65535)
+"""Reads a port, 0 for any that is free."""
+
+
 def _number(option: NumberOption, text: str) -> float:
     low, high = option.within
     try:
@@ -33,5 +53,7 @@ def _number(option: NumberOption, text: str) -> float:
     except ValueError:
         found = math.nan
     if not low <= found <= high:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a number from {low:g} to {high:g}")
+        raise argparse.ArgumentTypeError(
+            f"{one_line(repr(text), longest=80)}, expected a number from {low:g} to {high:g}"
+        )
     return found

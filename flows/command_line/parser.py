@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ricochet.flows.command_line import overview
+from ricochet.flows.command_line.number_options import whole_number
 from ricochet.flows.command_line.verb import Takes, Verb
 from ricochet.models.core.nearest_name import did_you_mean
 from ricochet.models.core.printable_text import one_line
@@ -163,7 +164,9 @@ def _settings(shared: argparse._ArgumentGroup, verb: Verb) -> None:
 
 
 def _seed(shared: argparse._ArgumentGroup, verb: Verb) -> None:
-    shared.add_argument("--seed", type=_seed_number, help="of all randomness (default 0)")
+    shared.add_argument(
+        "--seed", type=whole_number(0, 2**32 - 1), help="of all randomness (default 0)"
+    )
 
 
 def _out(shared: argparse._ArgumentGroup, verb: Verb) -> None:
@@ -188,9 +191,3 @@ _SHARED = {
     Takes.NO_PUBLISH: _no_publish,
     Takes.JSON: _json,
 }
-
-
-def _seed_number(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 0 to 2^32 - 1")
-    return int(text)

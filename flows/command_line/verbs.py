@@ -27,6 +27,7 @@ from ricochet.flows.command_line import (
     train_verbs,
     worker_verb,
 )
+from ricochet.flows.command_line.number_options import port
 from ricochet.flows.command_line.verb import (
     COMPUTES,
     Call,
@@ -100,8 +101,8 @@ def _up_options(parser: argparse.ArgumentParser) -> None:
     from ricochet.tasks.storage.provenance import ROOT
 
     parser.add_argument("--host", help="address to listen on (default: loopback)")
-    parser.add_argument("--mlflow-port", type=int, metavar="N", help="default 5000; 0: any free")
-    parser.add_argument("--prefect-port", type=int, metavar="N", help="default 4200; 0: any free")
+    parser.add_argument("--mlflow-port", type=port, metavar="N", help="default 5000; 0: any free")
+    parser.add_argument("--prefect-port", type=port, metavar="N", help="default 4200; 0: any free")
     parser.add_argument(
         "--deployments", type=Path, default=ROOT / "prefect.yaml", metavar="FILE", help="what runs"
     )

@@ -126,13 +126,21 @@ def test_settings_and_options_out_of_range_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, ["simulate", "--params", str(params)])
     refused(tmp_path, ["simulate", "--seed", "9" * 5000])
     refused(tmp_path, ["simulate", "--\x1b[31mred"])
+    assert "65535" in refused(tmp_path, ["up", "--mlflow-port", "99999999"])
+
+
+def test_names_of_too_many_letters_are_refused(tmp_path: Path) -> None:
+    name = "a" * 5000
+    assert "too long" in refused(tmp_path, calibrate(tmp_path / f"{name}.wav"))
+    assert "too long" in refused(tmp_path, ["simulate", "--out", name])
+    assert "too long" in refused(tmp_path, ["restore", name, "--state", "state"])
 
 
 def test_tables_models_and_results_are_refused(tmp_path: Path) -> None:
     table = tmp_path / "motion.csv"
     tables = dict(hostile_tables.tables())
     table.write_bytes(tables["a row of 16 million cells"])
-    refused(tmp_path, ["infer", "pendulum", str(table), "--rate", "100"])
+    refused(tmp_path, ["infer", "double-pendulum", str(table), "--rate", "100"])
     table.write_bytes(tables["six million cells"])
     refused(tmp_path, ["infer", "impacts", str(table)])
     model = tmp_path / "model.xml"
