@@ -6,7 +6,9 @@ its end. Then, `--kills` times, in a fresh copy of the same checkout, it and all
 killed by kill -9 after a time that is uniform between 0 and what the whole command took; the same
 command is then run to its end. A kill is survived where that gives what the uninterrupted command
 gave: bit for bit the same recordings, tables, networks, packages and objects of the remote, the
-same versions, the same runs in the same states, and no unfinished file. Exit status 1 otherwise.
+same versions, the same runs in the same states, and no unfinished file. A capture that had begun is
+never begun again: it is sealed with the takes that were complete, and what there is of one more,
+and that is what it owes. Exit status 1 otherwise.
 
 What must not differ is compared by content alone: manifests hold times, folders of runs their ids.
 """
@@ -115,10 +117,28 @@ def _contents(root: Path) -> list[tuple[str, str]]:
     return found
 
 
-def differences(expected: Outcome, found: Outcome) -> list[str]:
-    """Return in a line each what differs."""
+def owed(root: Path, whole: Outcome) -> Outcome:
+    """Return what a command must give after a kill, of which a checkout holds what it left."""
+    begun = root / "new" / ".new.partial"
+    if not begun.exists():
+        return whole
+    complete = {path.name for path in begun.glob("take-*.flac")}
+    files = Counter(
+        {
+            file: count
+            for file, count in whole[0].items()
+            if not file[0].startswith("take-") or file[0] in complete
+        }
+    )
+    return files, *whole[1:]
+
+
+def differences(expected: Outcome, found: Outcome, *, interrupted: bool = False) -> list[str]:
+    """Return in a line each what differs; one take more is what there was of an interrupted one."""
     lines = [f"lost: {name}" for name, _ in (expected[0] - found[0])]
-    lines += [f"left over: {name}" for name, _ in (found[0] - expected[0])]
+    more = sorted((found[0] - expected[0]).elements())
+    takes = [file for file in more if interrupted and file[0].startswith("take-")]
+    lines += [f"left over: {file[0]}" for file in more if file not in takes[:1]]
     for kind, old, new in zip(("runs", "versions"), expected[1:], found[1:], strict=True):
         lines += [f"{kind}: found {new}, expected {old}"] * (old != new)
     return lines
@@ -153,12 +173,19 @@ def whole(ready: Path, root: Path, command: Command) -> tuple[float, Outcome]:
     return time.monotonic() - began, outcome(root)
 
 
-def one_kill(ready: Path, root: Path, command: Command, moment: float) -> tuple[bool, Outcome, str]:
-    """Kill a command after some seconds, and run it again; returns whether it still ran."""
+def one_kill(
+    ready: Path, root: Path, command: Command, moment: float, expected: Outcome
+) -> tuple[bool, list[str]]:
+    """Kill a command after some seconds, and run it again.
+
+    Returns:
+        Whether it still ran, and what differs then.
+    """
     fresh(ready, root)
-    alive = killed(root, command.words, moment)
-    line = ended(root, command.words)
-    return alive, outcome(root), line
+    alive, due = killed(root, command.words, moment), owed(root, expected)
+    if line := ended(root, command.words):
+        return alive, [line]
+    return alive, differences(due, outcome(root), interrupted=due is not expected)
 
 
 def tried(template: Path, root: Path, command: Command, shares: list[float]) -> list[list[str]]:
@@ -170,8 +197,8 @@ def tried(template: Path, root: Path, command: Command, shares: list[float]) -> 
     seconds, expected = whole(ready, root, command)
     rows = []
     for share in shares:
-        alive, found, line = one_kill(ready, root, command, share * seconds)
-        rows.append([line] if line else differences(expected, found))
+        alive, found = one_kill(ready, root, command, share * seconds, expected)
+        rows.append(found)
         said = "; ".join(rows[-1]) or "survived"
         late = "" if alive else " (had ended)"
         moment = f"killed after {share * seconds:5.1f} of {seconds:5.1f} s{late}"

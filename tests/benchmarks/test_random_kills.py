@@ -51,6 +51,30 @@ def test_each_difference_is_a_line(checkouts):
     ]
 
 
+def test_a_capture_that_had_begun_owes_what_was_complete(checkouts):
+    whole, killed = checkouts
+    for root, names in ((whole, ["new/new/{}"]), (killed, ["new/.new.partial/{}"])):
+        for number in range(2 if root is whole else 1):
+            path = root / names[0].format(f"take-{number}.flac")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"sound %d" % number)
+    expected = random_kills.outcome(whole)
+    assert random_kills.owed(whole, expected) is expected
+    due = random_kills.owed(killed, expected)
+    sealed = (killed / "new" / ".new.partial").rename(killed / "new" / "new")
+
+    def found():
+        return random_kills.differences(due, random_kills.outcome(killed), interrupted=True)
+
+    assert found() == []
+    (sealed / "take-1.flac").write_bytes(b"sou")  # what there was of it
+    assert found() == []
+    (sealed / "take-0.flac").unlink()
+    assert found() == ["lost: take-0.flac"]
+    (sealed / "take-2.flac").write_bytes(b"of nobody")
+    assert found() == ["lost: take-0.flac", "left over: take-2.flac"]
+
+
 def test_runs_and_versions_that_differ_are_lines(checkouts):
     client = tracking.connect(store=checkouts[1] / "artifacts" / "mlflow").client
     run = client.create_run(
