@@ -3,12 +3,11 @@
 On SQLite Prefect answers a hundred requests at a time, and lets others wait. It counts websockets
 among them, from before a login to their end, and files of its pages, until they are read: whoever
 opens a hundred without a word stops the server. Here requests of its interface alone are counted,
-a websocket that says nothing is closed, and an answer that nobody takes is given up
-(`tasks.registry.server_limits`).
+until their answer is there and not until it is taken; a websocket that says nothing is closed, and
+an answer that nobody takes is given up (`tasks.registry.server_limits`).
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -16,12 +15,13 @@ from ricochet.tasks.registry.server_limits import Bounded
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Any], Awaitable[None]]
 
-DESCRIPTIONS = re.compile(r"/+(?:api/+)?(?:docs|redoc|openapi\.json)(?:/.*)?")
-"""Of the interface: made anew for whoever asks, they take seconds."""
 PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""
+KEPT = 2**20
+"""Bytes of an answer that are kept for its reader; one that is longer keeps its place."""
 SILENT: Message = {"type": "websocket.disconnect", "code": 1008}
 
 
@@ -59,20 +59,57 @@ class Impatient:
         return heard
 
 
+class _Answer:
+    """An answer that is kept while it is short."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self._kept, self._size = send, list[Message](), 0
+
+    async def send(self, message: Message) -> None:
+        """Keep a part, or pass all on."""
+        self._kept.append(message)
+        self._size += len(message.get("body", b""))
+        if self._size > KEPT:
+            await self.pass_on()
+
+    async def pass_on(self) -> None:
+        """Send what is kept."""
+        kept, self._kept = self._kept, []
+        for message in kept:
+            await self._send(message)
+
+
 def uncounted(limited: type) -> type:
-    """Return Prefect's limit of requests as one of its interface alone."""
+    """Return Prefect's limit of requests as one of its interface alone, and not of its readers."""
 
     class OfRequests(limited):  # type: ignore[misc]
-        """A limit that websockets and the files of pages are not counted in."""
+        """A limit that websockets, files of pages and answers that are sent are not counted in."""
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            """Wait for a place, if one is needed."""
+            """Wait for a place, if one is needed, and answer when it is free again."""
             if scope["type"] == "websocket" or not scope.get("path", "").startswith("/api"):
                 await self.app(scope, receive, send)
-            else:
-                await super().__call__(scope, receive, send)
+                return
+            answer = _Answer(send)
+            await super().__call__(scope, receive, answer.send)
+            await answer.pass_on()
 
     return OfRequests
+
+
+def without_descriptions(application: Any) -> Any:
+    """Return an application of FastAPI's, and all in it, without what describes its routes.
+
+    That is made anew for whoever asks, in seconds, without a login.
+    """
+    names = ("openapi_url", "docs_url", "redoc_url", "swagger_ui_oauth2_redirect_url")
+    described = {getattr(application, name, None) for name in names}
+    routes = application.router.routes
+    routes[:] = [each for each in routes if getattr(each, "path", None) not in described]
+    for each in routes:
+        if hasattr(getattr(each, "app", None), "openapi_url"):
+            without_descriptions(each.app)
+    return application
 
 
 def create_app() -> Bounded:
@@ -81,4 +118,4 @@ def create_app() -> Bounded:
 
     module: Any = server
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    return Bounded(Impatient(server.create_app()), hidden=DESCRIPTIONS)
+    return Bounded(Impatient(without_descriptions(server.create_app())))

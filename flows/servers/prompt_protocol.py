@@ -1,14 +1,15 @@
 """uvicorn's HTTP, which closes connections that ask for nothing.
 
 uvicorn waits for a request without end: a thousand silent connections take all files that a server
-may have open, and shut everybody out.
+may have open, and shut everybody out. So do those that ask to become websockets and never do, or
+that are told to go and stay.
 """
 
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-CLOSING = object()
+CLOSING, UNREADY = object(), object()
 PATIENCE = 10.0
 """Longest time without a whole head of a request, beside those that are answered, s."""
 
@@ -27,20 +28,39 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._is_lost = True
         super().connection_lost(exc)
 
+    def _should_upgrade_to_ws(self) -> bool:
+        """Tell whether a request may make a websocket; what refuses others waits without end."""
+        return self.scope["method"] == "GET" and bool(super()._should_upgrade_to_ws())
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Log nothing: anybody may ask."""
+
     def _look(self, before: Any) -> None:
         """Close what is where it was, between two requests, when it was looked at before.
 
-        What is closed and still has something to send, which nobody takes, is cut off.
+        What is closed and still has something to send, which nobody takes, is cut off, and so is a
+        websocket that has not begun, or has been told to end.
         """
         transport: Any = self.transport
-        if self._is_lost or transport.get_protocol() is not self:  # a websocket by now
+        if self._is_lost:
             return
-        idle = self.cycle is None or self.cycle.response_complete
-        now = CLOSING if transport.is_closing() else self.cycle if idle else self
-        if now is before and transport.is_closing():
+        idle, now = self._stands()
+        if now is before and (transport.is_closing() or now is UNREADY):
             transport.abort()
             return
         if idle and now is before:
             transport.close()
             now = CLOSING
         self.loop.call_later(PATIENCE, self._look, now)
+
+    def _stands(self) -> tuple[bool, Any]:
+        """Return whether a connection waits for a request, and what is the same while it stays."""
+        transport: Any = self.transport
+        protocol = transport.get_protocol()
+        if transport.is_closing():
+            return False, CLOSING
+        if protocol is not self:  # a websocket by now
+            open_now = protocol.handshake_complete and not protocol.close_sent
+            return False, self if open_now else UNREADY
+        idle = self.cycle is None or self.cycle.response_complete
+        return idle, self.cycle if idle else self

@@ -75,7 +75,8 @@ def _config(application: str, **options: Any) -> "uvicorn.Config":
 
 
 def _mlflow() -> "uvicorn.Config":
-    return _config(MLFLOW_APPLICATION, workers=defaults()["workers"], access_log=False)
+    workers = defaults()["workers"]
+    return _config(MLFLOW_APPLICATION, workers=workers, access_log=False, ws="none")
 
 
 def _prefect() -> "uvicorn.Config":

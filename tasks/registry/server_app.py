@@ -8,7 +8,7 @@ reads and does nothing else, its own password included; experiments are the admi
 make, names in the registry with their versions and aliases to make and to change. Files are those
 of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
 are bounded before a login is asked for (`server_limits`), but those of files, which are written as
-they come, and asked about first.
+they come, and asked about first; answers are read as they are taken (`server_answers`).
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
 line knows, so that no address or password is among the arguments of a process.
@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
+from ricochet.tasks.registry import server_answers
 from ricochet.tasks.registry.server_confinement import confine
 from ricochet.tasks.registry.server_limits import Bounded
 
@@ -153,7 +154,16 @@ def create_app() -> Bounded:
     handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
     confine(destination)
     found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
-    return Bounded(Reduced(found), files=FILES)
+    return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES)
+
+
+def _pages() -> str:
+    """Have answers wait for their readers; returns the folder of the files of pages."""
+    from mlflow.server import app, fastapi_app
+
+    module: Any = fastapi_app
+    module._EfficientWSGIResponder = server_answers.with_patience(module._EfficientWSGIResponder)
+    return str(app.static_folder)
 
 
 def _unasking() -> Application:

@@ -39,7 +39,6 @@ class Bounded:
         patience: float = PATIENCE,
         longest: float = LONGEST,
         files: re.Pattern[str] | None = None,
-        hidden: re.Pattern[str] | None = None,
     ) -> None:
         """Stand in front of an application.
 
@@ -50,21 +49,17 @@ class Bounded:
             longest: Longest wait for a whole body, s.
             files: Paths where a PUT has a file for a body, of any size: it is asked who sends it
                 first, and it is written as it comes.
-            hidden: Paths that are answered 404.
         """
         self.application, self.body, self.together = application, body, together
-        self.patience, self.longest, self.files, self.hidden = patience, longest, files, hidden
+        self.patience, self.longest, self.files = patience, longest, files
         self.kept = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it: 404, or 413 for its body."""
+        """Pass a request on, or refuse it for its body: 413."""
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
         request = _Request(self, receive, send)
-        if self.hidden is not None and self.hidden.fullmatch(scope["path"]):
-            await request.refuse(404, "not offered here")
-            return
         if self.files is not None and scope["method"] == "PUT":
             request.free = self.files.fullmatch(scope["path"]) is not None
         try:
@@ -76,7 +71,7 @@ class Bounded:
         finally:
             self.kept -= request.size
         if request.refusal and not request.begun:
-            await request.refuse(413, request.refusal)
+            await request.refuse()
 
 
 class _Request:
@@ -119,11 +114,11 @@ class _Request:
             self.given_up = True
             raise
 
-    async def refuse(self, status: int, text: str) -> None:
+    async def refuse(self) -> None:
         """Answer with a line."""
         headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": f"{text}\n".encode()})
+        await self.send({"type": "http.response.start", "status": 413, "headers": headers})
+        await self.send({"type": "http.response.body", "body": f"{self.refusal}\n".encode()})
 
     def _abort(self, found: str, expected: str) -> NoReturn:
         error = RefusedError("request", found, expected)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import socket
+import time
 import urllib.error
 import urllib.request
 
@@ -75,6 +76,35 @@ def test_the_limit_counts_requests_of_the_interface_alone():
     assert most == {"api": 2, "page": 6, "websocket": 6}
 
 
+def test_an_answer_that_waits_for_its_reader_has_no_place():
+    from prefect.server.api import server
+
+    async def tried(size):
+        done, may, taken = [], asyncio.Event(), []
+
+        async def application(scope, receive, send):
+            for number in range(4):
+                await send({"type": "http.response.body", "body": bytes([number]) * (size // 4)})
+            done.append(scope)
+
+        async def send(message):
+            await may.wait()
+            taken.append(message["body"])
+
+        limited = prefect_app.uncounted(server.RequestLimitMiddleware)(application, limit=2)
+        scope = {"type": "http", "path": "/api/health"}
+        tasks = [asyncio.create_task(limited(scope, None, send)) for _ in range(6)]
+        await asyncio.sleep(0.3)
+        before = len(done)
+        may.set()
+        await asyncio.gather(*tasks)
+        return before, sorted(taken)
+
+    for size, before in ((1000, 6), (2 * prefect_app.KEPT, 0)):  # what is long keeps its place
+        parts = sorted(bytes([number]) * (size // 4) for number in range(4) for _ in range(6))
+        assert asyncio.run(tried(size)) == (before, parts)
+
+
 def a_server(folder):
     """Run Prefect's server behind a password."""
     own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}
@@ -125,14 +155,51 @@ def test_strangers_that_read_nothing_or_say_nothing_are_let_go_and_stop_nobody(t
         asked = f"GET {script} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
         unread = [opened(asked) for _ in range(130)]
         assert answers(place)
-        for each in ("openapi.json", "docs", "api/openapi.json", "api/docs", "api/redoc"):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                urllib.request.urlopen(f"http://{place}/{each}", timeout=60.0)
         silent, half = opened(b""), opened(b"GET /api/health HTTP/1.1\r\nHost: ")
+        upgrade = f"/api/events/in HTTP/1.1\r\nHost: {place}\r\nUpgrade: websocket\r\n"
+        upgrades = [
+            opened(f"{method} {upgrade}Connection: Upgrade\r\n\r\n".encode())
+            for method in ("PUT", "GET")
+        ]
         assert silent.recv(1) == half.recv(1) == b""  # closed
+        for each in upgrades:
+            while each.recv(4096):  # what is refused says so, and is closed then
+                pass
         assert answers(place) and unread
         server = psutil.Process(process.pid)
         wait_for(lambda: len(server.net_connections()) < 10, seconds=90.0)  # they are cut off
+
+
+@pytest.mark.slow
+def test_answers_that_nobody_reads_take_no_places(tmp_path):
+    """Two hundred strangers who have long headers mirrored, forty times each, and take nothing."""
+    with a_server(tmp_path) as (place, _), contextlib.ExitStack() as stack:
+        wait_for(lambda: answers(place), seconds=120.0)
+        host, _, port = place.partition(":")
+        asked = f"OPTIONS /api/health HTTP/1.1\r\nHost: {place}\r\nOrigin: http://{place}\r\n"
+        asked += "Access-Control-Request-Method: GET\r\nAccess-Control-Request-Headers: "
+        words = 40 * f"{asked}{'x' * 12_000}\r\n\r\n".encode()
+        for _ in range(200):
+            found = stack.enter_context(socket.socket())
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+            found.connect((host, int(port)))
+            found.setblocking(False)
+            found.send(words)
+        for _ in range(3):
+            assert answers(place)
+            time.sleep(2.0)
+
+
+@pytest.mark.slow
+def test_nobody_is_given_a_description_of_routes(tmp_path):
+    with a_server(tmp_path) as (place, _):
+        wait_for(lambda: answers(place), seconds=120.0)
+        for each in ("openapi.json", "docs", "redoc", "openapi.json%0A", "docs/oauth2-redirect"):
+            for path in (each, f"api/{each}"):
+                with contextlib.suppress(urllib.error.HTTPError):
+                    found = urllib.request.urlopen(f"http://{place}/{path}", timeout=60.0).read()
+                    assert b"/flow_runs/" not in found and b"swagger" not in found.lower()
 
 
 @pytest.mark.slow

@@ -88,11 +88,6 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     assert time.monotonic() - began < 4.0 and server.kept == 0
 
 
-def test_hidden_paths_are_not_there():
-    server = bounded(hidden=re.compile("/docs.*"))
-    assert asyncio.run(request(server, 1, path="/docs/a")) == (404, 0)
-
-
 def test_what_fails_by_itself_is_no_refusal():
     async def failing(scope, receive, send):
         raise KeyError("odd")
