@@ -36,7 +36,10 @@ def backup(call: Call) -> Mapping[str, Any]:
     for line in _uncommitted(made):
         call.report_line(line)
     folder = shlex.quote(str(given.folder))
-    call.report_next(f"ricochet restore {folder} --state ELSEWHERE   (to try it)")
+    elsewhere = "--state ELSEWHERE   (to try it)"
+    if stated is not None and stated.servers:
+        elsewhere = f"--config {shlex.quote(str(given.config))}   (into empty databases)"
+    call.report_next(f"ricochet restore {folder} {elsewhere}")
     return {"schema": BACKUP, "folder": str(given.folder.resolve()), **_facts(made)}
 
 
@@ -62,8 +65,8 @@ def restore(call: Call) -> Mapping[str, Any]:
         )
     call.report_line(f"{state}: {len(done.backup.files)} files of {done.backup.when}")
     call.report_line(_counted(done.counts))
-    if done.aside is not None:
-        call.report_line(f"what was there before is now {done.aside}")
+    for aside in filter(None, (done.aside, done.packages_aside)):
+        call.report_line(f"what was there before is now {aside}")
     for line in _to_compare(done):
         call.report_line(line)
     place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(state))} "
@@ -72,6 +75,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         "schema": RESTORE,
         "state": str(state),
         "aside": None if done.aside is None else str(done.aside),
+        "packages_aside": None if done.packages_aside is None else str(done.packages_aside),
         **_facts(done.backup),
     }
 

@@ -23,6 +23,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.backups import contents, databases, manifests
 from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
+from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.registry import promotion_log
 from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import output_folder, sync, write_json, writing
@@ -73,20 +74,26 @@ def make(
     return made
 
 
-def counts(folder: Path) -> dict[str, int]:
-    """Count what the databases and the log in a backup, or in a state, hold."""
+def counts(folder: Path, servers: Mapping[str, Server] | None = None) -> dict[str, int]:
+    """Count what the databases and the log in a backup, or in a state, hold.
+
+    Args:
+        servers: Databases of PostgreSQL, by the place of their dump.
+    """
     tables = {
         "runs": (contents.MLFLOW, "runs"),
         "versions": (contents.MLFLOW, "model_versions"),
         "aliases": (contents.MLFLOW, "registered_model_aliases"),
         "flow runs": (contents.PREFECT, "flow_run"),
     }
-    found = {
-        name: databases.count(folder / file, table) if (folder / file).is_file() else 0
-        for name, (file, table) in tables.items()
-    }
+    found = dict.fromkeys(tables, 0)
+    for name, (file, table) in tables.items():
+        if server := (servers or {}).get(contents.DUMPS[file]):
+            found[name] = server.count(table)
+        elif (folder / file).is_file():
+            found[name] = databases.count(folder / file, table)
     log = folder / contents.LOG / promotion_log.place().name
-    return found | {"promotions": len(log.read_bytes().splitlines()) if log.is_file() else 0}
+    return found | {"promotions": len(promotion_log.lines(log))}
 
 
 class _Copier:
@@ -195,7 +202,8 @@ def _regular(folder: Path) -> Iterator[Path]:
 def _size(found: Contents) -> float:
     files = [*found.databases.values(), *found.files.values()]
     files += [path for folder in found.folders.values() for path in _regular(folder)]
-    return float(sum(path.stat().st_size for path in files if path.exists()))
+    dumps = sum(server.size() for server in found.servers.values())
+    return dumps + float(sum(path.stat().st_size for path in files if path.exists()))
 
 
 def _is(source: Path, entry: Entry) -> bool:
@@ -225,7 +233,7 @@ def _manifest(copier: _Copier, found: Contents) -> Backup:
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=git_commit(),
         state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
-        counts=counts(copier.folder),
+        counts=counts(copier.folder, found.servers),
         files=copier.entries,
         left_out=copier.left_out,
     )

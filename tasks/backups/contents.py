@@ -63,7 +63,8 @@ def find(stated: Stated | None = None) -> Contents:
     """Find what is to be kept.
 
     Raises:
-        BadInput: A database is no file of this machine, or there is none.
+        BadInput: A database is no file of this machine, or there is none; or no folder of packages
+            is where the lab's file says.
     """
     state, stated = artifacts(), stated or Stated()
     own: dict[str, Path] = {}
@@ -74,6 +75,8 @@ def find(stated: Stated | None = None) -> Contents:
     there = {name: path for name, path in own.items() if path.is_file()}
     if MLFLOW in own and MLFLOW not in there:
         raise BadInput(str(own[MLFLOW]), "no database of MLflow", "a lab's outputs")
+    if stated.packages is not None and not stated.packages.is_dir():
+        raise BadInput(str(stated.packages), "no folder", "that of packages, as `artifact_store`")
     beside = own.get(MLFLOW, state / MLFLOW).parent / "artifacts"
     folders = {PACKAGES: stated.packages or beside, LOG: promotion_log.place().parent}
     remote = _remote()

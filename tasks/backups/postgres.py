@@ -40,12 +40,28 @@ class Server:
     def refuse_unless_empty(self) -> None:
         """Refuse to put something into a database that holds tables."""
         if (found := self.ask(TABLES)) != "0":
-            raise BadInput(self.address, f"{found} tables", "an empty database (`createdb`)")
+            raise BadInput(
+                self.address, f"{found} tables", "an empty database (`dropdb`, `createdb`)"
+            )
 
     def put_back(self, dump: Path) -> None:
         """Put a dump back, all of it or nothing."""
         whole = ("--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges")
         self._run("pg_restore", *whole, str(dump))
+
+    def empty(self) -> None:
+        """Remove all tables that were put back into a database that was empty."""
+        self.ask("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+
+    def count(self, table: str) -> int:
+        """Count the rows of a table; 0 where there is none."""
+        if self.ask(f"SELECT to_regclass('{table}') IS NOT NULL") != "t":
+            return 0
+        return int(self.ask(f"SELECT count(*) FROM {table}"))
+
+    def size(self) -> float:
+        """Return the bytes of the whole database; a dump has fewer."""
+        return float(self.ask("SELECT pg_database_size(current_database())"))
 
     def ask(self, query: str) -> str:
         """Return what a query answers, in one text."""

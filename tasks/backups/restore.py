@@ -2,13 +2,16 @@
 
 Every file is copied to a folder beside the state and its digest compared; MLflow's database is let
 name files at the new place; then the folder is renamed to the state. Until that nothing that was
-there is touched. What was there stays beside it under another name. A database in PostgreSQL, which
-must be empty, is filled in one transaction just before that.
+there is touched. What was there stays beside it under another name. Packages that a lab keeps in a
+folder of its own are put back there in the same way. A database in PostgreSQL, which must be empty,
+is filled in one transaction just before that, and emptied again where something fails afterwards.
 """
 
 import itertools
 import os
 import shutil
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,13 +34,52 @@ class Restored:
 
     Attributes:
         aside: Where what was there before is now; None where there was nothing.
+        packages_aside: The same of a lab's own folder of packages.
         counts: As in the manifest, counted anew.
     """
 
     backup: Backup
     state: Path
     aside: Path | None
+    packages_aside: Path | None
     counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where things belong, and beside that where they are made.
+
+    Attributes:
+        packages: A lab's own folder of packages, outside the state.
+        below: The folder of packages within the state.
+    """
+
+    state: Path
+    packages: Path | None
+    below: str
+
+    @property
+    def staged(self) -> Path:
+        """Where the state is made."""
+        return _staged(self.state)
+
+    @property
+    def moves(self) -> list[Path]:
+        """What is renamed into place, the state last."""
+        return [each for each in (self.packages, self.state) if each is not None]
+
+    def target(self, name: str) -> Path:
+        """Return where a file of the backup is made."""
+        kept = contents.PACKAGES
+        if not name.startswith(f"{kept}/"):
+            return self.staged / name
+        folder = self.staged / self.below if self.packages is None else _staged(self.packages)
+        return folder / name.removeprefix(f"{kept}/")
+
+    def clear(self) -> None:
+        """Remove what was made."""
+        for each in self.moves:
+            shutil.rmtree(_staged(each), ignore_errors=True)
 
 
 def put_back(
@@ -52,38 +94,69 @@ def put_back(
 
     Args:
         replace: Move what is there aside; without it a state that is not empty is refused.
-        stated: What a lab's file says of its databases; those of PostgreSQL must be empty.
+        stated: What a lab's file says of its databases and packages; databases of PostgreSQL must
+            be empty.
 
     Raises:
         BadInput: The backup is not exactly what its manifest says, the state is not empty, or
             space is short.
         BusyError: Another process restores it.
     """
-    if not replace and state.exists() and any(state.iterdir()):
-        expected = "an empty folder, none, or --replace, which keeps what is there beside it"
-        raise BadInput(str(state), "a folder with something in it", expected)
+    stated = stated or Stated()
+    places = _places(state, stated)
+    for place in places.moves if not replace else ():
+        if place.exists() and any(place.iterdir()):
+            expected = "an empty folder, none, or --replace, which keeps what is there beside it"
+            raise BadInput(str(place), "a folder with something in it", expected)
     found = manifests.read(folder)
-    servers = _servers(found, state, stated or Stated())
-    output_folder(state.parent)
+    servers = _servers(found, state, stated)
+    for place in places.moves:
+        output_folder(place.parent)
     lock = state.with_name(f".{state.name}.lock")
     with locks.hold(lock), secret_files.private():
-        staged = state.with_name(f".{state.name}.restored")
-        shutil.rmtree(staged, ignore_errors=True)
+        places.clear()
         refuse_below(found.size + backup.RESERVE, "what is restored", state.parent)
         try:
-            with writing(staged):
-                _stage(folder, staged, found, progress)
-            _settle_in(staged, found, state)
-            for dump, server in servers.items():
-                server.put_back(staged / dump)
-            counts = backup.counts(staged)
-            with writing(state):
-                aside = _swap(staged, state)
+            with writing(places.staged):
+                _stage(folder, places, found, progress)
+            _settle_in(places, found)
+            restored = _finish(places, found, servers)
         except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
+            places.clear()
             raise
         lock.unlink(missing_ok=True)
-    return Restored(found, state, aside, counts)
+    return restored
+
+
+def _staged(place: Path) -> Path:
+    return place.with_name(f".{place.name}.restored")
+
+
+def _places(state: Path, stated: Stated) -> _Places:
+    packages = stated.packages
+    if packages is None:
+        return _Places(state, None, contents.PACKAGES)
+    packages = packages.resolve()
+    if packages.is_relative_to(state):
+        return _Places(state, None, packages.relative_to(state).as_posix())
+    return _Places(state, packages, contents.PACKAGES)
+
+
+def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Restored:
+    """Fill databases of PostgreSQL and rename folders into place, or undo all that."""
+    asides: dict[Path, Path | None] = {}
+    with ExitStack() as undoing:
+        for name, server in servers.items():
+            undoing.callback(server.empty)
+            server.put_back(places.staged / name)
+        counts = backup.counts(places.staged, servers)
+        for place in places.moves:
+            with writing(place):
+                asides[place] = _swap(_staged(place), place)
+            undoing.callback(_swap_back, place, asides[place])
+        undoing.pop_all()
+    packages = None if places.packages is None else asides[places.packages]
+    return Restored(found, places.state, asides[places.state], packages, counts)
 
 
 def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
@@ -99,27 +172,30 @@ def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
     return {dump: stated.servers[name] for name, dump in dumps.items()}
 
 
-def _stage(folder: Path, staged: Path, found: Backup, progress: Progress) -> None:
+def _stage(folder: Path, places: _Places, found: Backup, progress: Progress) -> None:
     """Copy all files; BadInput at the first that is not what the manifest says."""
-    staged.mkdir(mode=0o700)
+    for place in places.moves:
+        _staged(place).mkdir(mode=0o700)
     for number, (name, entry) in enumerate(found.files.items(), start=1):
-        target = staged / name
+        target = places.target(name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if backup.copied(folder / name, target, largest=entry.size) != entry:
             raise BadInput(shown(folder / name), "other bytes", f"SHA-256 {entry.sha256}")
         progress(number, len(found.files))
 
 
-def _settle_in(staged: Path, found: Backup, state: Path) -> None:
+def _settle_in(places: _Places, found: Backup) -> None:
     """Check the databases, and let MLflow's name files at the new place."""
+    staged = places.staged
     for name in (contents.MLFLOW, contents.PREFECT):
         if (staged / name).is_file():
             databases.check(staged / name)
     mlflow, place = staged / contents.MLFLOW, Path(contents.MLFLOW).parent
     if mlflow.is_file():
-        databases.move(mlflow, str(Path(found.state) / place), str(state / place))
-    for each, _, _ in os.walk(staged):
-        sync(Path(each))
+        databases.move(mlflow, str(Path(found.state) / place), str(places.state / place))
+    for made in map(_staged, places.moves):
+        for each, _, _ in os.walk(made):
+            sync(Path(each))
 
 
 def _swap(staged: Path, state: Path) -> Path | None:
@@ -133,6 +209,13 @@ def _swap(staged: Path, state: Path) -> Path | None:
     staged.rename(state)
     sync(state.parent)
     return aside
+
+
+def _swap_back(place: Path, aside: Path | None) -> None:
+    """Undo a swap; what was restored is removed."""
+    shutil.rmtree(place, ignore_errors=True)
+    if aside is not None:
+        aside.rename(place)
 
 
 def _unused(path: Path) -> Path:

@@ -18,11 +18,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from ricochet.tasks.storage.files import output_folder, sync, writing
+from ricochet.tasks.storage import limits
+from ricochet.tasks.storage.files import output_folder, read_bytes, sync, writing
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
 BEGUN, DONE, DROPPED = "begun", "done", "dropped"
 PROMOTE, ROLLBACK = "promote", "rollback"
+_SHORTEST = 100
+"""Bytes of a line that may be an entry."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +126,27 @@ def address(uri: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
+def lines(log: Path) -> list[bytes]:
+    """Return the lines of a log that may be entries; no file has none.
+
+    Raises:
+        BadInput: It is no regular file, or is larger than `limits.LOG`.
+    """
+    if not log.exists():
+        return []
+    content = read_bytes(log, "the log of promotions", largest=limits.LOG)
+    return [line for line in content.split(b"\n") if _SHORTEST <= len(line) <= limits.LOG_LINE]
+
+
 def read(name: str | None = None) -> tuple[Entry, ...]:
     """Read the entries of one name, or of all, oldest first; no file is an empty log.
 
     A line that a crash cut is left out.
+
+    Raises:
+        BadInput: As `lines`.
     """
-    try:
-        lines = place().read_bytes().splitlines()
-    except FileNotFoundError:
-        return ()
-    entries = [entry for entry in map(_from_json, lines) if entry is not None]
+    entries = [entry for entry in map(_from_json, lines(place())) if entry is not None]
     return tuple(entry for entry in entries if name in (None, entry.name))
 
 
@@ -156,8 +170,11 @@ def rolled_back(entries: tuple[Entry, ...], version: str) -> Entry | None:
 
 def _glue(log: Path) -> str:
     """Return what separates a new line from one that a crash cut."""
-    content = log.read_bytes()
-    return "" if not content or content.endswith(b"\n") else "\n"
+    if not log.exists() or not log.stat().st_size:
+        return ""
+    with log.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return "" if file.read() == b"\n" else "\n"
 
 
 def _to_json(entry: Entry) -> dict[str, str | None]:

@@ -8,6 +8,8 @@ TEXT = 2**24
 """Bytes of a file of JSON or XML: a manifest, a result, a model."""
 MANIFEST, FILES = 2**26, 200_000
 """Bytes of the manifest of a backup, and files that it names."""
+LOG, LOG_LINE = 2**24, 2**14
+"""Bytes of the log of promotions, and of a line of it that is read."""
 JOURNAL = 2**27
 """Bytes of the journal of a search."""
 SETTINGS = 2**18

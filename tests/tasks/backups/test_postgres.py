@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mlflow import MlflowClient
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, manifests, restore
@@ -58,6 +59,42 @@ def database(address, name, *statements):
     return server
 
 
+def failing_second(put_back, error):
+    """Return what puts a dump back the first time, and fails the second."""
+    times = []
+
+    def either(server, dump):
+        times.append(dump)
+        if len(times) == 2:
+            raise error
+        put_back(server, dump)
+
+    return either
+
+
+def test_mlflows_own_tables_come_back(address, tmp_path, monkeypatch):
+    """Runs, versions and aliases of a store that MLflow made, seen by MLflow."""
+    pytest.importorskip("psycopg2", reason="psycopg2 is missing")
+    state = tmp_path / "state"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    server = database(address, "registry")
+    client = MlflowClient(server.address, registry_uri=server.address)
+    run = client.create_run("0", run_name="a ball").info.run_id
+    client.set_terminated(run)
+    client.create_registered_model("ball")
+    client.create_model_version("ball", f"runs:/{run}/package", run_id=run)
+    client.set_registered_model_alias("ball", "champion", "1")
+    made = backup.make(tmp_path / "monday", stated=Stated({contents.MLFLOW: server}))
+    assert [made.counts[name] for name in ("runs", "versions", "aliases")] == [1, 1, 1]
+    shutil.rmtree(state)
+    new = database(address, "anew")
+    restore.put_back(tmp_path / "monday", state, stated=Stated({contents.MLFLOW: new}))
+    again = MlflowClient(new.address, registry_uri=new.address)
+    assert again.get_run(run).info.run_name == "a ball"
+    assert again.get_model_version_by_alias("ball", "champion").run_id == run
+
+
 def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     address, tmp_path, monkeypatch
 ):
@@ -76,7 +113,8 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
         contents.MLFLOW: database(address, "mlflow", *rows),
         contents.PREFECT: database(address, "prefect", "CREATE TABLE flow_run (id int)"),
     }
-    backup.make(kept, stated=Stated(servers))
+    made = backup.make(kept, stated=Stated(servers))
+    assert made.counts == {**dict.fromkeys(made.counts, 0), "runs": 1000}
     assert {*contents.DUMPS.values()} < {*manifests.read(kept).files}
     shutil.rmtree(state)
     with pytest.raises(BadInput, match="3 tables, expected an empty database"):
@@ -88,7 +126,14 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
         contents.MLFLOW: database(address, "mlflow2"),
         contents.PREFECT: database(address, "prefect2"),
     }
-    restore.put_back(kept, state, stated=Stated(new))
+    with monkeypatch.context() as patched:
+        refused = BadInput("prefect", "no connection", "one")
+        patched.setattr(Server, "put_back", failing_second(Server.put_back, refused))
+        with pytest.raises(BadInput, match="no connection"):
+            restore.put_back(kept, state, stated=Stated(new))
+    assert [server.ask(TABLES) for server in new.values()] == ["0", "0"] and not state.exists()
+    done = restore.put_back(kept, state, stated=Stated(new))
+    assert done.counts == made.counts
     assert new[contents.MLFLOW].ask(TABLES) == "1"
     assert new[contents.MLFLOW].ask("SELECT count(*), sum(id) FROM runs") == "1000|500500"
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"

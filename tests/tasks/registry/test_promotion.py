@@ -1,7 +1,6 @@
 """Promotion and rollback: `previous` first, logged, undone by one word, twice as once."""
 
 import dataclasses
-import itertools
 import json
 
 import pytest
@@ -132,33 +131,6 @@ def test_the_first_promotion_can_be_undone(tracker, versions, log):
     assert not promote(tracker, versions[0]).changed
 
 
-def moves(*steps):
-    """A log of done actions: its kind, and champion before and after."""
-    return tuple(
-        Entry(action, "a", AliasPair(before, None), AliasPair(after, None), "", "", step=DONE)
-        for action, before, after in steps
-    )
-
-
-@pytest.mark.parametrize(
-    ("steps", "away"),
-    [
-        ([], False),
-        ([("promote", "1", "2")], False),
-        ([("promote", "1", "2"), ("rollback", "2", "1")], True),
-        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "3")], True),
-        ([("promote", "1", "2"), ("rollback", "2", "1"), ("promote", "1", "2")], False),
-        ([("promote", "1", "2"), ("promote", "2", "3"), ("rollback", "3", "2")], False),
-    ],
-)
-def test_a_version_is_rolled_back_until_something_puts_it_back(steps, away):
-    """Version 2 in logs of what was done."""
-    found = promotion_log.rolled_back(moves(*steps), "2")
-    assert (found is not None) == away
-    begun = Entry(PROMOTE, "a", AliasPair("1", None), AliasPair("2", "1"), "", "")
-    assert (promotion_log.rolled_back((*moves(*steps), begun), "2") is not None) == away
-
-
 def test_nothing_promoted_is_nothing_to_undo(tracker, log):
     with pytest.raises(BadInput, match="no promotion"):
         promotion.rollback(tracker, "ball-never", kind=POSTERIOR, reason="a test")
@@ -192,16 +164,6 @@ def test_a_promotion_that_moved_champion_is_done(tracker, versions, log):
         tracker.client.set_registered_model_alias(first.name, alias, version)
     assert promotion.settle(tracker, first.name).step == DONE
     assert roll_back(tracker, first).pair == AliasPair("1", None)
-
-
-def test_a_torn_line_is_passed_over_and_the_next_is_whole(log):
-    pairs = (AliasPair(None, None), AliasPair("1", None))
-    promotion_log.append(Entry(PROMOTE, "a", *pairs, "", ""))
-    with log.open("ab") as file:
-        file.write(b'{"action": "promote", "na')
-    promotion_log.append(Entry(PROMOTE, "b", *pairs, "", ""))
-    assert [entry.name for entry in promotion_log.read()] == ["a", "b"]
-    assert promotion_log.read("b")[0].line.count("\n") == 0
 
 
 @pytest.mark.slow
@@ -307,30 +269,6 @@ def test_aliases_that_no_step_leaves_are_left_as_they_are(tracker, versions, log
     begin(tracker, first.name, AliasPair("1", None), AliasPair("3", "1"))
     assert promotion.finish(tracker, third, kind=POSTERIOR) is None
     assert promotion.present(tracker, first.name) == AliasPair("2", "1")
-
-
-@pytest.mark.parametrize(
-    ("action", "half"), [(PROMOTE, AliasPair("1", "1")), (ROLLBACK, AliasPair("2", "0"))]
-)
-def test_an_action_leaves_what_was_and_what_is_wanted_and_one_pair_between(action, half):
-    entry = Entry(action, "a", AliasPair("1", "0"), AliasPair("2", "1"), "", "")
-    pairs = itertools.product((None, "0", "1", "2"), repeat=2)
-    left = [pair for pair in itertools.starmap(AliasPair, pairs) if entry.leaves(pair)]
-    assert left == sorted([entry.before, half, entry.after], key=dataclasses.astuple)
-
-
-@pytest.mark.parametrize(
-    "key", ["action", "step", "name", "from", "to", "previous", "identity", "registry", "when"]
-)
-@pytest.mark.parametrize("value", [7, [], {}, True, ["promote"]])
-def test_a_line_that_means_nothing_is_passed_over(log, key, value):
-    whole = Entry(PROMOTE, "a", AliasPair("1", None), AliasPair("2", "1"), "", "")
-    promotion_log.append(whole)
-    line = json.loads(log.read_text())
-    log.write_text(json.dumps(line | {key: value}) + "\n")
-    assert promotion_log.read() == ()
-    promotion_log.append(whole)
-    assert promotion_log.read() == (whole,)
 
 
 @pytest.mark.slow

@@ -1,0 +1,76 @@
+"""Packages that a lab keeps in a folder of its own come back there, or nothing is touched."""
+
+import shutil
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import backup, manifests, restore
+from ricochet.tasks.backups.contents import Stated
+from tests.tasks.backups.states import tree
+
+
+@pytest.fixture
+def packages(state, tmp_path):
+    """The lab's own folder."""
+    place = tmp_path / "mount" / "packages"
+    place.parent.mkdir()
+    (state / "mlflow" / "artifacts").rename(place)
+    return place
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_packages_come_back_to_the_folder_that_the_labs_file_names(
+    state, packages, tmp_path, within
+):
+    if within:
+        packages = packages.rename(state / "packages")
+    before, stated = tree(packages), Stated(packages=packages)
+    assert before
+    backup.make(tmp_path / "monday", stated=stated)
+    shutil.rmtree(packages)
+    shutil.rmtree(state)
+    done = restore.put_back(tmp_path / "monday", state, stated=stated)
+    assert tree(packages) == before and done.packages_aside is None
+    assert not (state / "mlflow" / "artifacts").exists()
+    assert backup.counts(state) == manifests.read(tmp_path / "monday").counts
+    assert not [path for path in (state.parent, packages.parent) if list(path.glob(".*"))]
+
+
+def test_a_backup_without_the_folder_of_packages_is_refused(state, packages, tmp_path):
+    packages.rename(tmp_path / "away")
+    with pytest.raises(BadInput, match="artifact_store"):
+        backup.make(tmp_path / "monday", stated=Stated(packages=packages))
+    assert not (tmp_path / "monday").exists()
+
+
+def test_what_is_in_the_folder_stays_or_is_moved_aside(state, packages, tmp_path):
+    stated = Stated(packages=packages)
+    backup.make(tmp_path / "monday", stated=stated)
+    before = tree(packages)
+    shutil.rmtree(state)
+    (packages / "later").write_text("later")
+    with pytest.raises(BadInput, match=r"packages: found .*--replace"):
+        restore.put_back(tmp_path / "monday", state, stated=stated)
+    assert (packages / "later").exists() and not state.exists()
+    done = restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+    assert tree(packages) == before and (done.packages_aside / "later").read_text() == "later"
+
+
+def test_where_the_state_cannot_be_put_back_neither_are_packages(
+    state, packages, tmp_path, monkeypatch
+):
+    stated, swap = Stated(packages=packages), restore._swap
+    backup.make(tmp_path / "monday", stated=stated)
+    before = tree(packages), tree(state)
+
+    def failing(staged, place):
+        if place == state:
+            raise OSError("the disk is gone")
+        return swap(staged, place)
+
+    monkeypatch.setattr(restore, "_swap", failing)
+    with pytest.raises(BadInput, match="gone"):
+        restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+    assert (tree(packages), tree(state)) == before
+    assert [path.name for path in packages.parent.iterdir()] == ["packages"]
