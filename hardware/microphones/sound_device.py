@@ -2,7 +2,8 @@
 
 The card's callback copies each block into a journal's ring and returns; a thread writes. What the
 card or the disk lost is counted and located, and so is what the card lost or gave twice without a
-word (`frame_clock`). Needs the extra `capture` and Debian's libportaudio2.
+word (`frame_clock`), for which it is listened to a little before a take and after it. Needs the
+extra `capture` and Debian's libportaudio2.
 """
 
 import os
@@ -10,16 +11,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ricochet.hardware.microphones import journal as journals
-from ricochet.hardware.microphones.frame_clock import BIN, FrameClock
+from ricochet.hardware.microphones.frame_clock import BIN, SPAN, FrameClock
 from ricochet.hardware.microphones.interface import Recording, Rig, now
 from ricochet.models.core.bad_input import BadInput
 
+BESIDE = (SPAN + 1) * BIN  # s before and after a take, so that a loss at either end shows
 PATIENCE = 5.0  # s beyond the take's length after which a silent card is given up
 
 
@@ -74,39 +77,52 @@ class SoundCard:
         wanted = round(duration * self.rig.sample_rate)
         sink = journals.Journal(path, channels=channels, sample_rate=self.rig.sample_rate)
         frames = FrameClock(self.rig.sample_rate, clock=self._clock)
-        started = now()
+        before = round(BESIDE * self.rig.sample_rate)
         try:
-            self._stream(sink, frames, wanted=wanted)
+            started = self._stream(sink, frames, before=before, wanted=wanted)
         finally:
             sink.close()
         samples, _ = journals.read(path)
         order = [microphone.channel for microphone in self.rig.microphones]
         near = BIN * self.rig.sample_rate
+        slips = (slip.frame - before for slip in frames.slips())
         unflagged = {
-            slip.frame
-            for slip in frames.slips()
-            if slip.frame < wanted and all(abs(slip.frame - gap) > near for gap in sink.gaps)
+            frame
+            for frame in slips
+            if 0 <= frame < wanted and all(abs(frame - gap) > near for gap in sink.gaps)
         }
         gaps = tuple(sorted({*sink.gaps, *unflagged}))
         return Recording(samples[order, :wanted], started, gaps)
 
-    def _stream(self, sink: journals.Journal, frames: FrameClock, *, wanted: int) -> None:
-        """Feed the journal from the card until enough frames came."""
-        full, seen = threading.Event(), [0]
+    def _stream(
+        self, sink: journals.Journal, frames: FrameClock, *, before: int, wanted: int
+    ) -> datetime:
+        """Feed the journal from the card after some frames, and listen on for as many.
+
+        Returns:
+            When the first frame of the take came.
+        """
+        over, seen, began = threading.Event(), [0], [now()]
+        end, total = before + wanted, before + wanted + before
 
         def callback(block: Any, size: int, stated: Any, status: Any) -> None:
-            if status and status.input_overflow:
-                sink.note_gap()
-            sink.push(np.asarray(block, np.float32))
+            first = max(before - seen[0], 0)
+            if first < size and seen[0] < end:
+                if seen[0] <= before:
+                    began[0] = now()
+                if status and status.input_overflow:
+                    sink.note_gap()
+                sink.push(np.asarray(block[first:], np.float32))
             frames.note(block, stated)
             seen[0] += size
-            if seen[0] >= wanted:
-                full.set()
+            if seen[0] >= total:
+                over.set()
 
-        patience = wanted / self.rig.sample_rate + PATIENCE
+        patience = total / self.rig.sample_rate + PATIENCE
         with open_input(self.rig, callback, driver=self._driver, device=self._device):
-            if not full.wait(patience):
-                raise RuntimeError(f"{self.rig.name}: {seen[0]} of {wanted} frames came, then none")
+            if not over.wait(patience):
+                raise RuntimeError(f"{self.rig.name}: {seen[0]} of {total} frames came, then none")
+        return began[0]
 
 
 def open_input(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ricochet.hardware.microphones import acoustics, journal, simulated_drops
+from ricochet.hardware.microphones import acoustics, journal, simulated_drops, sound_device
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.sound_device import SoundCard
 from ricochet.models.core.bad_input import BadInput
@@ -14,9 +14,14 @@ from ricochet.models.core.constants import GRAVITY
 from ricochet.models.systems.bouncing_ball import air
 from ricochet.models.systems.bouncing_ball.contact import Contact
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
+from ricochet.tasks.general_settings import Capture
+from ricochet.tasks.systems import catalogue
 from tests.hardware.microphones.sound_card import Driver
 
 DURATION = 0.5
+FRAMES = round(sound_device.BESIDE * 44100)
+BEFORE, REST = divmod(FRAMES, 480)
+"""Whole blocks before a take, and frames of the next that are before it too."""
 
 
 def simulated_rig(seed=5, **scene):
@@ -50,8 +55,8 @@ def test_the_journal_holds_the_take(recorder, tmp_path):
 
 
 def test_a_sound_card_that_overflows_is_counted_and_located():
-    card = SoundCard(default_rig("bench"), driver=Driver(overflow=(2, 5)))
-    assert card.record(DURATION).gaps == (2 * 480, 5 * 480)
+    card = SoundCard(default_rig("bench"), driver=Driver(overflow=(2, BEFORE + 1, BEFORE + 5)))
+    assert card.record(DURATION).gaps == (480 - REST, 5 * 480 - REST)
 
 
 @pytest.mark.parametrize(
@@ -59,23 +64,48 @@ def test_a_sound_card_that_overflows_is_counted_and_located():
     [
         ({}, ()),
         ({"late": 0.005, "drift": 2e-4}, ()),
-        ({"late": 0.005, "drift": -2e-4, "lost": (150,)}, (150 * 480,)),
-        ({"doubled": (7,)}, (8 * 480,)),
-        ({"lost": (150,), "overflow": (151,)}, (150 * 480,)),
-        ({"lost": (150, 151, 152), "doubled": (20,)}, (21 * 480, 151 * 480)),
+        ({"late": 0.005, "drift": -2e-4, "lost": (150,)}, (150,)),
+        ({"doubled": (7,)}, (8,)),
+        ({"lost": (150,), "overflow": (151,)}, (150,)),
+        ({"lost": (150, 151, 152), "doubled": (20,)}, (21, 151)),
     ],
 )
 def test_blocks_that_a_sound_card_loses_or_doubles_unsaid_are_located(words, gaps):
-    """A doubled block makes the frames after it one block more."""
-    driver = Driver(**words)
+    """By their number in the take. A doubled block makes the frames after it one block more."""
+    driver = Driver(**{k: v if k in ("late", "drift") else later(v) for k, v in words.items()})
     card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
-    assert card.record(4.0).gaps == gaps
+    assert card.record(4.0).gaps == tuple(480 * gap - REST for gap in gaps)
+
+
+def later(blocks):
+    return tuple(BEFORE + block for block in blocks)
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_blocks_lost_anywhere_in_a_take_of_the_usual_length_are_noted(count):
+    """At each tenth block, and at both ends, of `capture.duration`."""
+    duration = catalogue.load_settings(None, [])[Capture].duration
+    last = int(duration * 44100 / 480) - count
+    for at in (1, 2, *range(5, last, 10), last - 1, last):
+        driver = Driver(lost=later(range(at, at + count)))
+        card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
+        (gap,) = card.record(duration).gaps
+        assert abs(gap - (480 * at - REST)) <= 480, at
+
+
+def test_a_take_begins_with_its_first_frame_and_ends_with_its_last():
+    driver = Driver()
+    card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
+    take = card.record(DURATION)
+    sent = np.concatenate(driver.sent)
+    np.testing.assert_array_equal(take.samples, sent[FRAMES : FRAMES + take.samples.shape[1]].T)
+    assert len(sent) >= 2 * FRAMES + take.samples.shape[1]
 
 
 def test_a_sound_card_that_falls_silent_is_given_up(monkeypatch):
-    monkeypatch.setattr("ricochet.hardware.microphones.sound_device.PATIENCE", 0.05 - DURATION)
+    monkeypatch.setattr(sound_device, "PATIENCE", 0.05 - DURATION - 2.0 * sound_device.BESIDE)
     card = SoundCard(default_rig("bench"), driver=Driver(blocks=4))
-    with pytest.raises(RuntimeError, match="1920 of 22050 frames"):
+    with pytest.raises(RuntimeError, match="1920 of 92610 frames"):
         card.record(DURATION)
 
 
@@ -90,7 +120,7 @@ def test_channels_are_ordered_by_the_rig_and_not_by_the_card():
     turned = type(rig)(rig.name, rig.sample_rate, rig.temperature, rig.microphones[::-1])
     driver = Driver()
     take = SoundCard(turned, driver=driver).record(DURATION)
-    sent = np.concatenate(driver.sent)[: take.samples.shape[1]]
+    sent = np.concatenate(driver.sent)[FRAMES : FRAMES + take.samples.shape[1]]
     np.testing.assert_array_equal(take.samples, sent.T[::-1])
 
 
