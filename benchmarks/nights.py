@@ -8,12 +8,13 @@ training and the coverage check are small, nothing is validated, no policy is tr
 
 Every `--kill` nights the process of the run is killed by kill -9 in the middle; every
 `--power-loss` nights all processes are, and `ricochet up` is started again. The next night is
-asked for at once: while the dead one holds the slot it is cancelled, and then asked for again.
+asked for when the dead one has been closed.
 
 After each night, when its own processes have ended: processes, open files and resident memory of
 `up`, the servers and the worker, and bytes on the disk, in `nights.jsonl`. Printed: the trend of
 each with its 95 % interval; drawn: `nights.png`. Called again it goes on after the last night. It
-ends with status 1 where processes, open files or memory may grow by more than `night_series.MOST`.
+ends with status 1 where a night that nobody killed did not complete, or where anything may grow by
+more than `night_series.MOST`.
 """
 
 import argparse
@@ -300,8 +301,10 @@ def main() -> None:
             print(line)
         if nights:
             night_series.draw(nights, folder / "nights.png")
-    if found := night_series.growing(nights):
-        raise SystemExit(f"too much of {', '.join(found)} a night may be added; expected none")
+    if found := night_series.failed(nights):
+        raise SystemExit(f"nights {found} did not complete, and nobody killed them")
+    if names := night_series.growing(nights):
+        raise SystemExit(f"a night may add too much of: {', '.join(names)}")
 
 
 if __name__ == "__main__":

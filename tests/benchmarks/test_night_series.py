@@ -9,7 +9,7 @@ from benchmarks import night_series
 from benchmarks.night_series import Night
 
 
-def nights(*, slope, jump=0.0, count=60, seed=1):
+def nights(*, slope, jump=0.0, count=60, seed=1, **more):
     draw = np.random.default_rng(seed)
     rows = []
     for number in range(count):
@@ -17,6 +17,7 @@ def nights(*, slope, jump=0.0, count=60, seed=1):
         memory = 1e9 + slope * number + jump * start + 1e6 * draw.normal()
         rest = {"processes": 9, "descriptors": 200, "memory": int(memory)}
         sizes = {name: 1000 * number for name in night_series.GROWING}
+        sizes |= {name: int(each * number) for name, each in more.items()}
         kill = "machine" if number == 29 else ""
         rows.append(Night(number, start, "COMPLETED", kill, 10.0, **rest, **sizes))
     return rows
@@ -36,8 +37,17 @@ def test_a_trend_is_found_whatever_the_level_after_a_restart(slope):
 def test_what_may_grow_too_much_is_named_and_what_stands_still_is_not():
     assert night_series.growing(nights(slope=1e6)) == ["memory"]
     assert not any(night_series.growing(nights(slope=0.0, seed=seed)) for seed in range(20))
+    assert night_series.growing(nights(slope=0.0, logs=3e4, databases=1e6)) == ["databases", "logs"]
     few = nights(slope=0.0, count=12)
-    assert night_series.growing(few) == list(night_series.STEADY)  # nothing is shown by so few
+    assert night_series.growing(few) == list(night_series.MOST)  # nothing is shown by so few
+
+
+def test_a_night_that_failed_by_itself_is_named():
+    found = nights(slope=0.0)
+    assert night_series.failed(found) == []
+    found[7] = replace(found[7], state="FAILED")
+    found[29] = replace(found[29], state="CRASHED")  # killed
+    assert night_series.failed(found) == [7]
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.7, 1.0])

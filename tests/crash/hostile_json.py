@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ricochet.tasks.storage import limits
+
 VALUES: dict[str, Any] = {
     "null": None,
     "true": True,
@@ -64,3 +66,14 @@ def cases(content: Any) -> Iterator[tuple[str, bytes]]:
         for name, text in RAW.items():
             with_mark = json.dumps(changed(content, place, "HERE"))
             yield f"{where}: {name}", with_mark.replace('"HERE"', text).encode()
+
+
+def many_values(before: str, after: str) -> Iterator[tuple[str, bytes]]:
+    """Yield JSON that has nearly as many values as are read, of different kinds."""
+    count = limits.VALUES - 1000
+    lists = {"numbers": "1", "lists": "[]", "objects": "{}", "texts": '""'}
+    for name, each in lists.items():
+        yield name, f"{before}[{','.join([each] * count)}]{after}".encode()
+    keys = ",".join(f'"{number:05x}":0' for number in range(count))
+    yield "keys", f"{before}{{{keys}}}{after}".encode()
+    yield "keys at the top", f"{{{keys}}}".encode()

@@ -19,7 +19,7 @@ from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import sha256
-from tests.crash import hostile_sounds, hostile_tables
+from tests.crash import hostile_json, hostile_sounds, hostile_tables
 from tests.tasks.recordings import small_sessions
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -73,6 +73,14 @@ def test_sessions_of_too_much_are_refused(tmp_path: Path) -> None:
     deep = session(tmp_path / "deep") / MANIFEST
     deep.write_text("[" * 200_000)
     refused(tmp_path, calibrate(deep.parent))
+
+
+def test_sessions_of_as_many_values_as_are_read_are_refused(tmp_path: Path) -> None:
+    manifest = session(tmp_path / "full") / MANIFEST
+    before = '{"schema":"ricochet.session/1","takes":'
+    for _, content in hostile_json.many_values(before, "}"):
+        manifest.write_bytes(content)
+        refused(tmp_path, calibrate(manifest.parent))
 
 
 def test_sounds_of_too_much_are_refused(tmp_path: Path) -> None:

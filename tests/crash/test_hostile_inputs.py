@@ -1,7 +1,7 @@
 """Damaged and hostile inputs at every border: one line, soon, and little memory.
 
-`python -m pytest tests/crash/test_hostile_inputs.py -s` prints how many cases there are, how many
-were answered badly, the most memory that one took and the slowest.
+`python -m pytest -n0 -s -m "slow or not slow" tests/crash/test_hostile_inputs.py` prints how many
+cases there are, how many were answered badly, the most memory that one took and the slowest.
 """
 
 import json
@@ -18,7 +18,6 @@ from ricochet.tasks import settings
 from ricochet.tasks.backups import manifests as backups
 from ricochet.tasks.recordings import microphones_file, recorder, sessions
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.batting import impact_files
@@ -280,6 +279,23 @@ def test_every_setting_refuses_what_is_out_of_its_range_or_means_it(
                     assert key in answer.line
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["takes"])
+def test_a_session_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
+    read = READERS["session"][1]
+    words = hostile_json.many_values(f'{{"schema":"ricochet.session/1","{key}":', "}")
+    tried(written(tmp_path / MANIFEST, words, read))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["files", "left_out"])
+def test_a_backup_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
+    facts = '"schema":"ricochet.backup/1","when":"x","commit":"c","state":"s"'
+    words = hostile_json.many_values(f'{{{facts},"{key}":', "}")
+    tried(written(tmp_path / backups.MANIFEST, words, lambda path: backups.read(path.parent)))
+
+
+@pytest.mark.slow
 def test_all_cases_in_figures() -> None:
     """Of those that this process tried."""
     if not FOUND:
@@ -292,30 +308,3 @@ def test_all_cases_in_figures() -> None:
         f"({slowest.name})"
     )
     assert not bad
-
-
-def many_values(before: str, after: str) -> Iterator[tuple[str, bytes]]:
-    """Yield JSON that has nearly as many values as are read, of different kinds."""
-    count = limits.VALUES - 1000
-    lists = {"numbers": "1", "lists": "[]", "objects": "{}", "texts": '""'}
-    for name, each in lists.items():
-        yield name, f"{before}[{','.join([each] * count)}]{after}".encode()
-    keys = ",".join(f'"{number:05x}":0' for number in range(count))
-    yield "keys", f"{before}{{{keys}}}{after}".encode()
-    yield "keys at the top", f"{{{keys}}}".encode()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["takes"])
-def test_a_session_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
-    read = READERS["session"][1]
-    words = many_values(f'{{"schema":"ricochet.session/1","{key}":', "}")
-    tried(written(tmp_path / MANIFEST, words, read))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["files", "left_out"])
-def test_a_backup_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
-    facts = '"schema":"ricochet.backup/1","when":"x","commit":"c","state":"s"'
-    words = many_values(f'{{{facts},"{key}":', "}")
-    tried(written(tmp_path / backups.MANIFEST, words, lambda path: backups.read(path.parent)))
