@@ -15,9 +15,7 @@ What must not differ is compared by content alone: manifests hold times, folders
 
 import argparse
 import contextlib
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -26,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from benchmarks import nights
 from ricochet.tasks.registry import runs as tracking
@@ -63,14 +62,13 @@ Outcome = tuple[Counter[tuple[str, str]], list[tuple[str, ...]], list[tuple[str,
 
 
 def started(root: Path, words: list[str]) -> subprocess.Popen[bytes]:
-    """Start a verb in a checkout, in a process group of its own."""
+    """Start a verb in a checkout."""
     return subprocess.Popen(
         [sys.executable, "-m", "ricochet.flows.cli", *words],
         cwd=root,
         env=nights.environment(root),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        start_new_session=True,
     )
 
 
@@ -87,10 +85,18 @@ def killed(root: Path, words: list[str], seconds: float) -> bool:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=seconds)
     alive = process.poll() is None
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    for each in [process, *_started_by(process.pid)]:  # servers of its own too
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
     process.communicate()
     return alive
+
+
+def _started_by(process: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(process).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
 
 
 def outcome(root: Path) -> Outcome:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import soundfile
 
+from ricochet.tasks.registry import packages
 from tests.checkouts import python_path
+from tests.crash import whole_packages
 
 BLOCKED = ("torch", "mlflow", "prefect", "dvc", "mujoco", "numba", "optuna", "pandas", "mcap")
 HOOK = f"""
@@ -85,6 +87,31 @@ def test_what_a_controller_and_a_phone_import_needs_no_lab(tmp_path):
         tmp_path,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", whole_packages.KINDS)
+def test_a_package_of_each_kind_is_read_without_the_lab(tmp_path, kind):
+    reader, folder = whole_packages.READERS[kind], tmp_path / "package"
+    made = whole_packages.made(kind, tmp_path / "made")
+    packages.write_package(folder, made, reader=reader)
+    module = reader.evaluate.__module__
+    done = run(
+        """
+        import importlib.util
+        import sys
+        from pathlib import Path
+        importlib.util.find_spec = lambda name: None  # as for what is not installed
+        from ricochet.tasks.registry import packages
+        from ricochet.tasks.registry.kinds import Reader
+        module = importlib.import_module(sys.argv[2])
+        reader = next(each for each in vars(module).values() if isinstance(each, Reader))
+        print(packages.read_package(Path(sys.argv[1]), reader=reader).name)
+        """,
+        tmp_path,
+        str(folder),
+        module,
+    )
+    assert done.stdout.strip() == made.name, done.stderr
 
 
 @pytest.mark.parametrize("words", [("simulate",), ("train", "density"), ("doctor",)])

@@ -1,4 +1,4 @@
-"""A mixture density network evaluated by numpy alone, from the arrays of `density_arrays`.
+"""A mixture density network evaluated by numpy and scipy, from the arrays of `density_arrays`.
 
     input_centre, input_scale (input,)   of the inputs x
     weight_K (member, in, out), bias_K (member, 1, out)   layers with SiLU between them

@@ -9,6 +9,8 @@ all in double precision. The manifest has the settings of the inference; of a Mu
 each parameter is of in the XML, and its digest. The self-test takes quantiles.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy import ndarray
 
@@ -17,7 +19,9 @@ from ricochet.tasks.registry import moments, packages
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.rigid_bodies.kinds import BOX, MODEL
-from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
+
+if TYPE_CHECKING:  # with torch
+    from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
 
 KIND = "draws"
 FEWEST, MOST, WIDEST = 8, 1_000_000, 100
@@ -26,7 +30,7 @@ ARRAYS = ("samples", "observation", "departure", "mean", "covariance")
 MOST_SHARES, LARGEST = 100, 1e15
 
 
-def arrays_of(inferred: Inferred) -> Arrays:
+def arrays_of(inferred: "Inferred") -> Arrays:
     """Return draws as the arrays of a package."""
     theta, posterior = inferred.theta.numpy(), inferred.posterior
     return {

@@ -1,7 +1,7 @@
 """Whether a density network is one: sound arrays, and mixtures that integrate to one.
 
-numpy alone is needed. The mixture is integrated at some of the reference inputs and at `RANDOM`
-points between their least and greatest.
+numpy and scipy are all that is needed. The mixture is integrated at some of the reference inputs
+and at `RANDOM` points between their least and greatest.
 """
 
 from dataclasses import replace
