@@ -63,7 +63,10 @@ def nightly(call: Call) -> None:
 def up(call: Call) -> None:
     """Start the servers and the workers."""
     given = call.arguments
+    from ricochet.flows.servers import deployments
+
     stated = _lab(given)
+    deployments.check(given.deployments)
     announce("starting MLflow, Prefect and workers ...")
     from ricochet.flows.servers import up as servers
 

@@ -29,7 +29,9 @@ ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
 """Of a server that Prefect starts for one program: no pages, and services for runs alone."""
 MESSAGE = 2**20
 """Bytes of a message of a websocket, which is kept whole before its sender is known."""
-MOST_FILES = 2**16
+HEAD = 2**14
+"""Bytes of a request's head, which are kept while the rest is waited for."""
+MOST_FILES = 2**14
 """Open files, and so connections, of a server; the machine may allow fewer."""
 
 
@@ -70,7 +72,12 @@ def _config(application: str, **options: Any) -> "uvicorn.Config":
     from ricochet.flows.servers.prompt_protocol import PromptProtocol
 
     return uvicorn.Config(
-        application, factory=True, http=PromptProtocol, ws_max_size=MESSAGE, **options
+        application,
+        factory=True,
+        http=PromptProtocol,
+        ws_max_size=MESSAGE,
+        h11_max_incomplete_event_size=HEAD,
+        **options,
     )
 
 
