@@ -28,7 +28,7 @@ PAGES, STATEMENTS = 500, 16
 ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
 """Of a server that Prefect starts for one program: no pages, and services for runs alone."""
 MESSAGE = 2**20
-"""Bytes of a message of a websocket, which is kept whole before its sender is known."""
+"""Bytes of a message of a websocket."""
 HEAD = 2**14
 """Bytes of a request's head, which are kept while the rest is waited for."""
 MOST_FILES = 2**14
@@ -70,12 +70,13 @@ def _config(application: str, **options: Any) -> "uvicorn.Config":
     import uvicorn
 
     from ricochet.flows.servers.prompt_protocol import PromptProtocol
+    from ricochet.flows.servers.prompt_websocket import PromptWebSocket
 
+    options = {"ws": PromptWebSocket, "ws_max_size": MESSAGE, **options}
     return uvicorn.Config(
         application,
         factory=True,
         http=PromptProtocol,
-        ws_max_size=MESSAGE,
         h11_max_incomplete_event_size=HEAD,
         **options,
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import re
 import socket
 import time
@@ -12,7 +13,7 @@ import psutil
 import pytest
 import websockets
 
-from ricochet.flows.servers import environments, prefect_app, serving
+from ricochet.flows.servers import environments, prefect_app, prompt_websocket, serving
 from ricochet.flows.servers.prefect_app import SILENT, Impatient
 from tests.flows.harness import wait_for
 from tests.flows.servers import alone
@@ -203,15 +204,22 @@ def test_nobody_is_given_a_description_of_routes(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_first_message_of_megabytes_is_not_kept(tmp_path):
+def test_a_first_message_is_small_and_others_may_be_large(tmp_path):
     with a_server(tmp_path) as (place, _):
 
-        async def said():
-            events = f"ws://{place}/api/events/out"
+        async def said(login, *messages):
+            events = f"ws://{place}/api/events/in"
             async with websockets.connect(events, subprotocols=["prefect"]) as opened:
-                await opened.send("x" * (serving.MESSAGE + 1))
+                if login:
+                    await opened.send(json.dumps({"type": "auth", "token": login}))
+                    assert json.loads(await opened.recv())["type"] == "auth_success"
+                for message in messages:
+                    await opened.send(message)
                 await opened.wait_closed()
                 return opened.close_code
 
         wait_for(lambda: answers(place), seconds=120.0)
-        assert asyncio.run(said()) == 1009  # too large
+        first, most = prompt_websocket.FIRST, serving.MESSAGE
+        assert asyncio.run(said("", "x" * (first + 1))) == 1009  # too large
+        assert asyncio.run(said("lab:secret", "x" * (most + 1))) == 1009
+        assert asyncio.run(said("lab:secret", "x" * (first + 1))) != 1009  # no event
