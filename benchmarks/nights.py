@@ -4,7 +4,8 @@ In a folder of its own: the program, a Git and a DVC repository with a remote, `
 both servers and a worker, and the deployment `nightly` of prefect.yaml without its schedule. As
 soon as a night has ended the next is asked for; each records a session of two takes, publishes it,
 calibrates the pair anew and registers it. Cut, so that a night takes seconds: takes, the density's
-training and the coverage check are small, nothing is validated, no policy is trained.
+training and the coverage check are small, nothing is validated, no policy is trained. Every `EACH`
+nights the ball falls on another surface: calibration of a pair takes as long as it has takes.
 
 Every `--kill` nights the process of the run is killed by kill -9 in the middle; every
 `--power-loss` nights all processes are, and `ricochet up` is started again. The next night is
@@ -50,6 +51,8 @@ SMALL = [
     "nightly.validate=false",
     "nightly.shooting=false",
 ]
+SURFACES = ("table", "wood", "concrete", "stone", "steel", "glass", "tile", "cork")
+EACH = 25
 REMOTE = """[core]
     analytics = false
     remote = published
@@ -209,10 +212,12 @@ class Clock:
         address = f"{lab.address()}/api"
         self.client = httpx.Client(base_url=address, auth=lab.login(), timeout=120.0)
 
-    def begin(self) -> str:
+    def begin(self, number: int) -> str:
         """Ask for a night now; returns the id of its flow run."""
         found = self._ask("GET", "/deployments/name/nightly/nightly")
-        given = {"parameters": {"overrides": SMALL}, "state": {"type": "SCHEDULED"}}
+        surface = SURFACES[number // EACH % len(SURFACES)]
+        overrides = [*SMALL, f"capture.surface={surface}"]
+        given = {"parameters": {"overrides": overrides}, "state": {"type": "SCHEDULED"}}
         return str(self._ask("POST", f"/deployments/{found['id']}/create_flow_run", given)["id"])
 
     def state(self, run: str) -> str:
@@ -239,7 +244,7 @@ def runner(lab: Lab, run: str) -> Iterator[psutil.Process]:
 def one_night(lab: Lab, number: int, kill: str) -> Night:
     """Have a night, with a kill in its middle where one is due; the next start is up to `lab`."""
     began, clock = time.monotonic(), Clock(lab)
-    run = clock.begin()
+    run = clock.begin(number)
     wait(lambda: clock.state(run) in (*ENDED, "RUNNING"))
     if kill:
         time.sleep(3.0)  # its parts have begun
