@@ -164,20 +164,27 @@ class Lab:
     def count(self, night: int, state: str, kill: str, seconds: float) -> Night:
         """Look at the processes and at the disk."""
         family, kept = self.family(), self.root / "artifacts"
-        facts = [process.as_dict(["num_fds", "memory_info"]) for process in family]
+        facts = [fact for fact in map(looked_at, family) if fact]
         sealed = [kept / "nightly" / "capture", self.root / "data", self.root / ".dvc"]
         recordings = sum(map(size, [*sealed, kept / "published"]))
         databases = sum(path.stat().st_size for path in kept.glob("*/*.db*"))
         logs = size(kept / "servers")
         return Night(
             number=night, start=self.start, state=state, kill=kill, seconds=seconds,
-            processes=len(family),
+            processes=len(facts),
             descriptors=sum(fact["num_fds"] or 0 for fact in facts),
             memory=sum(fact["memory_info"].rss for fact in facts if fact["memory_info"]),
             recordings=recordings, databases=databases, logs=logs,
             results=size(kept) - size(kept / "nightly" / "capture") - size(kept / "published")
             - databases - logs,
         )  # fmt: skip
+
+
+def looked_at(process: psutil.Process) -> dict[str, Any]:
+    """Return open files and memory of a process; nothing where it has ended meanwhile."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return dict(process.as_dict(["num_fds", "memory_info"]))
+    return {}
 
 
 def size(folder: Path) -> int:

@@ -27,6 +27,8 @@ import numpy as np
 import psutil
 
 from benchmarks import nights
+from ricochet.tasks.recordings import recorder
+from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.storage.files import sha256
 
@@ -116,8 +118,9 @@ def _contents(root: Path) -> list[tuple[str, str]]:
     found = []
     for path in (each for place in PLACES for each in (root / place).rglob("*") if each.is_file()):
         kept = path.is_relative_to(root / "artifacts" / "published")
+        name = f"new/{path.name}" if path.is_relative_to(root / "new") else path.name
         if kept or path.suffix in NUMBERS or path.is_relative_to(root / ".dvc" / "cache"):
-            found.append((path.name, sha256(path)))
+            found.append((name, sha256(path)))
         elif any(part.startswith(".") for part in path.relative_to(root).parts[1:]):
             found.append((path.name, "a hidden file"))
     return found
@@ -126,14 +129,14 @@ def _contents(root: Path) -> list[tuple[str, str]]:
 def owed(root: Path, whole: Outcome) -> Outcome:
     """Return what a command must give after a kill, of which a checkout holds what it left."""
     begun = root / "new" / ".new.partial"
-    if not begun.exists():
+    if not any((begun / name).exists() for name in (recorder.PLAN, MANIFEST)):
         return whole
-    complete = {path.name for path in begun.glob("take-*.flac")}
+    complete = {f"new/{path.name}" for path in begun.glob("take-*.flac")}
     files = Counter(
         {
             file: count
             for file, count in whole[0].items()
-            if not file[0].startswith("take-") or file[0] in complete
+            if not file[0].startswith("new/") or file[0] in complete
         }
     )
     return files, *whole[1:]
@@ -143,7 +146,7 @@ def differences(expected: Outcome, found: Outcome, *, interrupted: bool = False)
     """Return in a line each what differs; one take more is what there was of an interrupted one."""
     lines = [f"lost: {name}" for name, _ in (expected[0] - found[0])]
     more = sorted((found[0] - expected[0]).elements())
-    takes = [file for file in more if interrupted and file[0].startswith("take-")]
+    takes = [file for file in more if interrupted and file[0].startswith("new/")]
     lines += [f"left over: {file[0]}" for file in more if file not in takes[:1]]
     for kind, old, new in zip(("runs", "versions"), expected[1:], found[1:], strict=True):
         lines += [f"{kind}: found {new}, expected {old}"] * (old != new)

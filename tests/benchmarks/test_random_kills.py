@@ -58,10 +58,12 @@ def test_a_capture_that_had_begun_owes_what_was_complete(checkouts):
             path = root / names[0].format(f"take-{number}.flac")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"sound %d" % number)
+    (killed / "new" / ".new.partial" / "plan.json").write_text("{}")
     expected = random_kills.outcome(whole)
     assert random_kills.owed(whole, expected) is expected
     due = random_kills.owed(killed, expected)
     sealed = (killed / "new" / ".new.partial").rename(killed / "new" / "new")
+    (sealed / "plan.json").unlink()
 
     def found():
         return random_kills.differences(due, random_kills.outcome(killed), interrupted=True)
@@ -70,9 +72,9 @@ def test_a_capture_that_had_begun_owes_what_was_complete(checkouts):
     (sealed / "take-1.flac").write_bytes(b"sou")  # what there was of it
     assert found() == []
     (sealed / "take-0.flac").unlink()
-    assert found() == ["lost: take-0.flac"]
+    assert found() == ["lost: new/take-0.flac"]
     (sealed / "take-2.flac").write_bytes(b"of nobody")
-    assert found() == ["lost: take-0.flac", "left over: take-2.flac"]
+    assert found() == ["lost: new/take-0.flac", "left over: new/take-2.flac"]
 
 
 def test_runs_and_versions_that_differ_are_lines(checkouts):
