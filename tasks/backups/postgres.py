@@ -4,10 +4,14 @@ PostgreSQL's own programs do it, of the version that is installed. An address na
 libpq reads it from its password file, so that it stands in no list of processes.
 """
 
+import contextlib
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage.files import sync
@@ -40,18 +44,28 @@ class Server:
     def refuse_unless_empty(self) -> None:
         """Refuse to put something into a database that holds tables."""
         if (found := self.ask(TABLES)) != "0":
-            raise BadInput(
-                self.address, f"{found} tables", "an empty database (`dropdb`, `createdb`)"
-            )
+            raise BadInput(self.address, f"{found} tables", "an empty database (`createdb`)")
 
-    def put_back(self, dump: Path) -> None:
-        """Put a dump back, all of it or nothing."""
-        whole = ("--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges")
-        self._run("pg_restore", *whole, str(dump))
+    @contextlib.contextmanager
+    def put_back(self, dump: Path) -> Iterator[None]:
+        """Put a dump back in a transaction that is committed when the block has ended.
 
-    def empty(self) -> None:
-        """Remove all tables that were put back into a database that was empty."""
-        self.ask("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        With an error, or killed before that, the database is as it was.
+
+        Raises:
+            BadInput: It cannot be put back.
+        """
+        with tempfile.TemporaryFile("w+") as errors, self._session(errors) as psql:
+            try:
+                _say(psql, "BEGIN;")
+                self._fill(psql, dump)
+                self._await(psql, errors, "filled")
+                yield
+                _say(psql, "COMMIT;")
+                self._await(psql, errors, "committed")
+            except BaseException:
+                psql.kill()
+                raise
 
     def count(self, table: str) -> int:
         """Count the rows of a table; 0 where there is none."""
@@ -68,15 +82,67 @@ class Server:
         return self._run("psql", "--no-psqlrc", "--tuples-only", "--no-align", f"--command={query}")
 
     def _run(self, program: str, *words: str) -> str:
-        own = {} if self.passwords is None else {"PGPASSFILE": str(self.passwords)}
-        command = [program, "--no-password", f"--dbname={self.address}", *words]
+        command = self._command(program, *words)
         try:
-            done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
+            done = subprocess.run(command, env=self._variables(), capture_output=True, text=True)
         except FileNotFoundError as error:
-            raise BadInput(
-                program, "no such program", "PostgreSQL's (`postgresql-client`)"
-            ) from error
+            raise _missing(program) from error
         if done.returncode:
-            said = " ".join(done.stderr.split())[:300]
-            raise BadInput(self.address, said, f"what {program} can do")
+            raise self._failed(done.stderr, program)
         return done.stdout.strip()
+
+    def _session(self, errors: IO[str]) -> "subprocess.Popen[str]":
+        """Start psql, which executes what it is given and ends at the first error."""
+        words = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null")
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(
+                self._command("psql", *words),
+                env=self._variables(),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=errors,
+                text=True,
+            )
+        except FileNotFoundError as error:
+            raise _missing("psql") from error
+
+    def _fill(self, psql: "subprocess.Popen[str]", dump: Path) -> None:
+        """Have psql execute a dump; what it says of that is waited for afterwards."""
+        command = ["pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump)]
+        try:
+            done = subprocess.run(command, stdout=psql.stdin, stderr=subprocess.PIPE, text=True)
+        except FileNotFoundError as error:
+            raise _missing("pg_restore") from error
+        if done.returncode > 0:
+            raise self._failed(done.stderr, "pg_restore")
+
+    def _await(self, psql: "subprocess.Popen[str]", errors: IO[str], word: str) -> None:
+        """Wait until psql has executed all that it was given."""
+        _say(psql, f"\\echo {word}")
+        assert psql.stdout is not None
+        if psql.stdout.readline().strip() != word:
+            psql.wait()
+            errors.seek(0)
+            raise self._failed(errors.read(), "psql")
+
+    def _command(self, program: str, *words: str) -> list[str]:
+        return [program, "--no-password", f"--dbname={self.address}", *words]
+
+    def _variables(self) -> dict[str, str]:
+        own = {} if self.passwords is None else {"PGPASSFILE": str(self.passwords)}
+        return {**os.environ, **own}
+
+    def _failed(self, said: str, program: str) -> BadInput:
+        return BadInput(self.address, " ".join(said.split())[:300], f"what {program} can do")
+
+
+def _say(psql: "subprocess.Popen[str]", text: str) -> None:
+    assert psql.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+        psql.stdin.write(f"{text}\n")
+        psql.stdin.flush()
+
+
+def _missing(program: str) -> BadInput:
+    return BadInput(program, "no such program", "PostgreSQL's (`postgresql-client`)")

@@ -4,7 +4,7 @@ Every file is copied to a folder beside the state and its digest compared; MLflo
 name files at the new place; then the folder is renamed to the state. Until that nothing that was
 there is touched. What was there stays beside it under another name. Packages that a lab keeps in a
 folder of its own are put back there in the same way. A database in PostgreSQL, which must be empty,
-is filled in one transaction just before that, and emptied again where something fails afterwards.
+is filled just before that, in a transaction that is committed just afterwards.
 """
 
 import itertools
@@ -146,15 +146,15 @@ def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Re
     """Fill databases of PostgreSQL and rename folders into place, or undo all that."""
     asides: dict[Path, Path | None] = {}
     with ExitStack() as undoing:
-        for name, server in servers.items():
-            undoing.callback(server.empty)
-            server.put_back(places.staged / name)
-        counts = backup.counts(places.staged, servers)
-        for place in places.moves:
-            with writing(place):
-                asides[place] = _swap(_staged(place), place)
-            undoing.callback(_swap_back, place, asides[place])
+        with ExitStack() as committing:
+            for name, server in servers.items():
+                committing.enter_context(server.put_back(places.staged / name))
+            for place in places.moves:
+                with writing(place):
+                    asides[place] = _swap(_staged(place), place)
+                undoing.callback(_swap_back, place, asides[place])
         undoing.pop_all()
+    counts = backup.counts(places.state, servers)
     packages = None if places.packages is None else asides[places.packages]
     return Restored(found, places.state, asides[places.state], packages, counts)
 

@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -17,8 +18,13 @@ from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
+from tests.crash import kill
+from tests.flows.harness import wait_for
 from tests.servers import free_port
 
+BUSY = """
+SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 FOUND = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 pytestmark = [
     pytest.mark.slow,
@@ -67,7 +73,7 @@ def failing_second(put_back, error):
         times.append(dump)
         if len(times) == 2:
             raise error
-        put_back(server, dump)
+        return put_back(server, dump)
 
     return either
 
@@ -132,6 +138,12 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
         with pytest.raises(BadInput, match="no connection"):
             restore.put_back(kept, state, stated=Stated(new))
     assert [server.ask(TABLES) for server in new.values()] == ["0", "0"] and not state.exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(restore, "_swap", lambda *_: kill.now())
+        again = kill.forked(lambda: restore.put_back(kept, state, stated=Stated(new)))
+    assert again == -signal.SIGKILL
+    wait_for(lambda: all(not server.ask(BUSY) for server in new.values()), seconds=60.0)
+    assert [server.ask(TABLES) for server in new.values()] == ["0", "0"] and not state.exists()
     done = restore.put_back(kept, state, stated=Stated(new))
     assert done.counts == made.counts
     assert new[contents.MLFLOW].ask(TABLES) == "1"
@@ -150,6 +162,22 @@ def test_the_tables_of_accounts_are_those_of_mlflow():
     }
     assert {"users", "roles"} < names
     assert all(any(fnmatch.fnmatch(name, each) for each in ACCOUNTS) for name in names)
+
+
+def test_a_dump_that_cannot_be_put_back_is_said_in_a_line(address, tmp_path):
+    whole = database(address, "whole", "CREATE TABLE a (id int)", "INSERT INTO a VALUES (1)")
+    whole.dump(tmp_path / "dump")
+    with (
+        pytest.raises(BadInput, match='relation "a" already exists'),
+        whole.put_back(tmp_path / "dump"),
+    ):
+        pass
+    assert whole.ask("SELECT count(*) FROM a") == "1"
+    (tmp_path / "dump").write_bytes((tmp_path / "dump").read_bytes()[:-500])
+    other = database(address, "other")
+    with pytest.raises(BadInput, match="pg_restore"), other.put_back(tmp_path / "dump"):
+        pass
+    assert other.ask(TABLES) == "0"
 
 
 def test_what_the_server_says_is_one_line_and_no_backup_is_left(address, tmp_path, monkeypatch):
