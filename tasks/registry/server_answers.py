@@ -13,6 +13,8 @@ from typing import Any
 import anyio
 from anyio.abc import ObjectSendStream
 
+from ricochet.tasks.registry.server_limits import CUT_OFF
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -75,7 +77,8 @@ def with_patience(responder: type) -> type:
             try:
                 super().wsgi(environ, start_response)
             except (CutOffError, anyio.BrokenResourceError):
-                return  # the server closes the connection of an answer without an end
+                # the server closes the connection of an answer without an end
+                self.scope.setdefault("state", {})[CUT_OFF] = True
 
     return Patient
 

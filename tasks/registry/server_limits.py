@@ -19,6 +19,8 @@ Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None
 
 BODY, ALL = 2**23, 2**26
 """Bytes of a body, and of all that are kept at a time."""
+CUT_OFF = "ricochet.cut_off"
+"""Key of a request's state: its answer has been ended before its end, which is no fault."""
 PATIENCE, LONGEST = 10.0, 60.0
 """Longest wait for a client to take a part of an answer, and for a whole body, s."""
 
@@ -66,7 +68,8 @@ class Bounded:
             request.look(_stated(scope))
             await self.application(scope, request.receive, request.send)
         except Exception:
-            if not (request.refusal or request.given_up):
+            cut_off = CUT_OFF in scope.get("state", ())
+            if not (request.refusal or request.given_up or cut_off):
                 raise
         finally:
             self.kept -= request.size

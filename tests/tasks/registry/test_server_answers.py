@@ -7,6 +7,7 @@ import pytest
 
 from ricochet.tasks.registry import server_answers
 from ricochet.tasks.registry.server_answers import PARTS, SLOW, PageFiles
+from ricochet.tasks.registry.server_limits import CUT_OFF
 
 PART = 8192
 SCOPE = {"type": "http", "method": "GET", "http_version": "1.1", "query_string": b"", "headers": []}
@@ -62,9 +63,8 @@ class Reader:
 
 
 def request(responder, program, reader):
-    return asyncio.create_task(
-        responder(program, {**SCOPE, "path": "/get-artifact"})(receive, reader.send)
-    )
+    reader.scope = {**SCOPE, "path": "/get-artifact", "state": {}}
+    return asyncio.create_task(responder(program, reader.scope)(receive, reader.send))
 
 
 def test_a_thread_gives_what_is_taken_and_no_more(responder):
@@ -101,6 +101,7 @@ def test_many_who_take_nothing_leave_threads_to_others(responder):
 
     other, slow = asyncio.run(tried())
     assert len(other.body) == 3 * PART
+    assert sum(CUT_OFF in each.scope["state"] for each in slow) == len(slow) - SLOW
     sizes = sorted(len(each.body) for each in slow)
     assert sizes[-SLOW:] == SLOW * [1000 * PART] and sizes[-SLOW - 1] <= (PARTS + 2) * PART
 

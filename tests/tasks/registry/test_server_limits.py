@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ricochet.tasks.registry.server_limits import Bounded
+from ricochet.tasks.registry.server_limits import CUT_OFF, Bounded
 
 PART = 1000
 
@@ -94,6 +94,15 @@ def test_what_fails_by_itself_is_no_refusal():
 
     with pytest.raises(KeyError):
         asyncio.run(request(Bounded(failing), 1))
+
+
+def test_what_fails_when_an_answer_was_cut_off_is_no_fault():
+    async def cut_off(scope, receive, send):
+        scope.setdefault("state", {})[CUT_OFF] = True
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("too little data for its length")
+
+    assert asyncio.run(request(Bounded(cut_off), 1)) == (200, 0)
 
 
 def test_an_answer_that_nobody_takes_is_not_waited_for():
