@@ -3,10 +3,11 @@
 MLflow answers in threads, of which a server has forty, and whatever a thread gives is kept until
 somebody takes it: a hundred readers that take nothing of large files fill the memory. So the files
 of its pages, for which nobody is asked who he is, are read without a thread as they are taken. Of
-other answers a few parts are kept, then the thread waits; and where `SLOW` threads wait already,
-the answer is cut off, so that others have their threads.
+other answers a few parts are kept, then the thread waits; and where more than `SLOW` threads wait,
+the answer that is taken most slowly is cut off, so that others have their threads.
 """
 
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -26,6 +27,8 @@ PARTS = 16
 """Parts of an answer that are kept; those of a file have 8 KiB."""
 SLOW = 10
 """Threads that may wait for readers, of the forty of a server."""
+_LEAST = 0.1
+"""Shortest time of which a pace is reckoned, s."""
 
 
 class CutOffError(RuntimeError):
@@ -58,7 +61,7 @@ class PageFiles:
 
 def with_patience(responder: type) -> type:
     """Return a class that passes on what a thread gives, as one that keeps `PARTS` of it."""
-    waiting = _Waiting()
+    waiting: list[_Queue] = []
 
     class Patient(responder):  # type: ignore[misc]
         """Passes an answer on as it is taken."""
@@ -83,31 +86,42 @@ def with_patience(responder: type) -> type:
     return Patient
 
 
-class _Waiting:
-    """How many threads wait."""
-
-    threads = 0
-
-
 class _Queue:
     """Takes the parts of an answer; to be used in the event loop alone."""
 
-    def __init__(self, queue: ObjectSendStream[Message], waiting: _Waiting) -> None:
+    def __init__(self, queue: ObjectSendStream[Message], waiting: "list[_Queue]") -> None:
         self._queue, self._waiting = queue, waiting
+        self._began, self._parts, self._scope = time.monotonic(), 0, anyio.CancelScope()
+
+    @property
+    def pace(self) -> float:
+        """Parts that were taken a second."""
+        return self._parts / max(time.monotonic() - self._began, _LEAST)
 
     async def send(self, message: Message) -> None:
         """Keep a part, if need be when another has been taken; raises `CutOffError`."""
+        self._parts += 1
         try:
             self._queue.send_nowait(message)  # type: ignore[attr-defined]
-            return
         except anyio.WouldBlock:
-            if self._waiting.threads >= SLOW:
-                raise CutOffError from None
-        self._waiting.threads += 1
+            await self._wait(message)
+
+    async def _wait(self, message: Message) -> None:
+        """Wait for the reader, as one of `SLOW` at most: the slowest is cut off."""
+        self._scope = anyio.CancelScope()
+        self._waiting.append(self)
+        if len(self._waiting) > SLOW:
+            slowest = min(self._waiting, key=lambda each: each.pace)
+            self._waiting.remove(slowest)
+            slowest._scope.cancel()
         try:
-            await self._queue.send(message)
+            with self._scope:
+                await self._queue.send(message)
         finally:
-            self._waiting.threads -= 1
+            if self in self._waiting:
+                self._waiting.remove(self)
+        if self._scope.cancelled_caught:
+            raise CutOffError
 
     async def __aenter__(self) -> "_Queue":
         return self

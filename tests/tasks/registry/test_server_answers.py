@@ -106,6 +106,35 @@ def test_many_who_take_nothing_leave_threads_to_others(responder):
     assert sizes[-SLOW:] == SLOW * [1000 * PART] and sizes[-SLOW - 1] <= (PARTS + 2) * PART
 
 
+def test_who_reads_fast_is_not_cut_off_by_many_who_read_slowly(responder):
+    """Each of twenty takes a part in 0.2 s, one a part in a millisecond, and has five hundred."""
+
+    async def tried():
+        slow = [Pacing(0.2) for _ in range(20)]
+        tasks = [request(responder, answering(1000, []), each) for each in slow]
+        await asyncio.sleep(2.0)
+        fast = Pacing(0.001)
+        await asyncio.wait_for(request(responder, answering(500, []), fast), 60.0)
+        for each in slow:
+            each.pause = 0.0
+        await asyncio.gather(*tasks)
+        return fast
+
+    assert len(asyncio.run(tried()).body) == 500 * PART
+
+
+class Pacing(Reader):
+    """Takes a part after a pause."""
+
+    def __init__(self, pause):
+        super().__init__()
+        self.pause = pause
+
+    async def send(self, message):
+        await asyncio.sleep(self.pause)
+        self.taken.append(message)
+
+
 def test_a_reader_that_goes_ends_the_thread(responder):
     async def tried():
         given = []
