@@ -1,6 +1,9 @@
 """Databases of a backup are moved as rows; nothing that they bring along runs."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -47,3 +50,38 @@ def test_a_trigger_runs_nothing_and_is_refused(tmp_path, does):
     with pytest.raises(BadInput, match="not authorized"):
         databases.move(path, "/old", "/new")
     assert rows(path) == before
+
+
+def test_a_constraint_that_makes_large_values_is_refused(tmp_path):
+    path = made(tmp_path / "a.db")
+    with sqlite3.connect(path) as database:
+        large = (
+            "artifact_uri TEXT CHECK (length(hex(zeroblob(length(artifact_uri) * 5000000))) > 0)"
+        )
+        database.execute(f"CREATE TABLE experiments ({large})")
+        database.execute("PRAGMA ignore_check_constraints=ON")
+        database.execute("INSERT INTO experiments VALUES ('file:///old/2')")
+    database.close()
+    with pytest.raises(BadInput, match="too big"):
+        databases.move(path, "/old", "/new")
+    assert rows(path) == [("file:///old/1", "file:///old/1")]
+
+
+def test_an_index_by_json_as_prefect_has_is_read(tmp_path):
+    path = made(tmp_path / "b.db", "CREATE INDEX i ON runs (json_extract('{}', '$.a'), other)")
+    databases.check(path)
+    databases.copy(path, tmp_path / "c.db")
+    assert databases.count(tmp_path / "c.db", "runs") == 1
+    assert databases.move(tmp_path / "c.db", "/old", "/new") == 1
+
+
+@pytest.mark.slow
+def test_prefects_own_database_is_copied_and_counted(tmp_path):
+    """Of the version that is installed, by the SQLite that is."""
+    own = {"PREFECT_HOME": str(tmp_path), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+    command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
+    subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
+    databases.copy(tmp_path / "prefect.db", tmp_path / "copy.db")
+    assert databases.count(tmp_path / "copy.db", "flow_run") == 0
+    with databases.opened(tmp_path / "copy.db", read_only=True) as database:
+        assert "flow_run" in databases.tables(database)
