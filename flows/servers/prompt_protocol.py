@@ -2,13 +2,23 @@
 
 uvicorn waits for a request without end: a thousand silent connections take all files that a server
 may have open, and shut everybody out. So do those that ask to become websockets and never do, or
-that are told to go and stay.
+that are told to go and stay. And where no file is left, asyncio tries again thousands of times a
+second, long after the strangers have gone. So there are fewer connections than files: one more ends
+the oldest that asks for nothing.
 """
 
-from typing import Any
+import itertools
+import resource
+from typing import Any, ClassVar
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+BACKLOG = 128
+"""Connections that are accepted at a time."""
+RESERVE = 2 * BACKLOG
+"""Files that no connection takes: databases, logs, and what is being accepted."""
+LOOKED_AT = 64
+"""Oldest connections of which one may be ended."""
 CLOSING, UNREADY = object(), object()
 PATIENCE = 10.0
 """Longest time without a whole head of a request, beside those that are answered, s."""
@@ -17,15 +27,21 @@ PATIENCE = 10.0
 class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """A connection that is closed where no request comes of it."""
 
+    _open: ClassVar[dict["PromptProtocol", None]] = {}
+
     def connection_made(self, transport: Any) -> None:
-        """Begin to look."""
+        """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
         self._is_lost = False
+        self._open[self] = None
+        if len(self._open) > most_connections():
+            self._make_room()
         self.loop.call_later(PATIENCE, self._look, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End to look."""
         self._is_lost = True
+        self._open.pop(self, None)
         super().connection_lost(exc)
 
     def _should_upgrade_to_ws(self) -> bool:
@@ -46,12 +62,27 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             return
         idle, now = self._stands()
         if now is before and (transport.is_closing() or now is UNREADY):
-            transport.abort()
+            self._end()
             return
         if idle and now is before:
             transport.close()
             now = CLOSING
         self.loop.call_later(PATIENCE, self._look, now)
+
+    def _make_room(self) -> None:
+        """End the oldest connection that asks for nothing, or this one."""
+        for each in list(itertools.islice(self._open, LOOKED_AT)):
+            if each._stands()[0]:
+                each._end()
+                return
+            del self._open[each]  # others are looked at the next time
+            self._open[each] = None
+        self._end()
+
+    def _end(self) -> None:
+        transport: Any = self.transport
+        transport.abort()
+        self._open.pop(self, None)
 
     def _stands(self) -> tuple[bool, Any]:
         """Return whether a connection waits for a request, and what is the same while it stays."""
@@ -64,3 +95,9 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             return False, self if open_now else UNREADY
         idle = self.cycle is None or self.cycle.response_complete
         return idle, self.cycle if idle else self
+
+
+def most_connections() -> int:
+    """Return how many connections there may be: fewer than files."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return max(files - RESERVE, files // 2)

@@ -69,7 +69,7 @@ def _allow_files() -> None:
 def _config(application: str, **options: Any) -> "uvicorn.Config":
     import uvicorn
 
-    from ricochet.flows.servers.prompt_protocol import PromptProtocol
+    from ricochet.flows.servers.prompt_protocol import BACKLOG, PromptProtocol
     from ricochet.flows.servers.prompt_websocket import PromptWebSocket
 
     options = {"ws": PromptWebSocket, "ws_max_size": MESSAGE, **options}
@@ -77,6 +77,7 @@ def _config(application: str, **options: Any) -> "uvicorn.Config":
         application,
         factory=True,
         http=PromptProtocol,
+        backlog=BACKLOG,
         h11_max_incomplete_event_size=HEAD,
         **options,
     )

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
+import resource
 import socket
 import time
 import urllib.error
@@ -18,6 +19,7 @@ from ricochet.flows.servers.prefect_app import SILENT, Impatient
 from tests.flows.harness import wait_for
 from tests.flows.servers import alone
 
+UPGRADE = "PUT / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 SAID = {"type": "websocket.receive", "text": "login"}
 
 
@@ -190,6 +192,32 @@ def test_answers_that_nobody_reads_take_no_places(tmp_path):
         for _ in range(3):
             assert answers(place)
             time.sleep(2.0)
+
+
+@pytest.fixture
+def many_files():
+    """Let this process have as many files open as it may."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["", "GET / HTTP/1.1\r\nHost: ", UPGRADE])
+def test_more_connections_than_files_leave_the_server_answering(tmp_path, many_files, words):
+    """Of a server that may have 512 files; without a bound asyncio tries for ever to accept."""
+    with a_server(tmp_path) as (place, process), contextlib.ExitStack() as stack:
+        wait_for(lambda: answers(place), seconds=120.0)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (512, 512))
+        host, _, port = place.partition(":")
+        for _ in range(700):
+            found = stack.enter_context(socket.create_connection((host, int(port)), 60.0))
+            with contextlib.suppress(ConnectionError):
+                found.sendall(words.encode())
+        for _ in range(3):
+            assert answers(place)
+            time.sleep(1.0)
 
 
 @pytest.mark.slow
