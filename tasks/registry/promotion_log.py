@@ -18,12 +18,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import output_folder, read_bytes, sync, writing
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
 BEGUN, DONE, DROPPED = "begun", "done", "dropped"
 PROMOTE, ROLLBACK = "promote", "rollback"
+_LATER = 50
+"""Bytes that another step or time of an action may have more."""
 _SHORTEST = 100
 """Bytes of a line that may be an entry."""
 
@@ -98,12 +101,15 @@ def place() -> Path:
 
 
 def append(entry: Entry) -> Entry:
-    """Add a line, on the disk when this returns; BadInput if it cannot be written."""
-    log = place()
+    """Add a line, on the disk when this returns; BadInput if it is too long or cannot be written."""
+    log, line = place(), json.dumps(_to_json(entry))
+    if len(line) > limits.LOG_LINE - _LATER:
+        found = f"{len(entry.reason)} characters"
+        raise BadInput("the reason", found, "fewer, so that its line in the log can be read again")
     output_folder(log.parent)
     with writing(log):
         with log.open("a+b") as file:
-            file.write((_glue(log) + json.dumps(_to_json(entry)) + "\n").encode())
+            file.write((_glue(log) + line + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
         sync(log.parent)

@@ -91,6 +91,15 @@ def test_lines_that_are_no_entries_by_their_length_are_not_parsed(log):
     assert len(promotion_log.lines(log)) == 2 and promotion_log.read() == (WHOLE, WHOLE)
 
 
+def test_a_line_that_could_not_be_read_again_is_not_written(log):
+    for reason in ("x" * 2000, "\u0436" * 2000):
+        promotion_log.settle(promotion_log.append(dataclasses.replace(WHOLE, reason=reason)), DONE)
+    assert len(promotion_log.read()) == 4
+    with pytest.raises(BadInput, match="the reason: found 2800 characters"):
+        promotion_log.append(dataclasses.replace(WHOLE, reason="\u0436" * 2800))
+    assert len(promotion_log.read()) == 4
+
+
 def test_a_log_that_is_no_file_or_has_too_much_is_refused(log):
     log.parent.mkdir()
     os.mkfifo(log)
