@@ -53,8 +53,9 @@ def restore(call: Call) -> Mapping[str, Any]:
 
     stated = _stated(call)
     state = (given.state or artifacts()).resolve()
-    if children.ledger(state) is not None:
-        raise BadInput(str(state), "servers that run", "none: stop `ricochet up` first")
+    for each in (state,) if stated is None else (state, artifacts().resolve()):
+        if children.ledger(each) is not None:
+            raise BadInput(str(each), "servers that run", "none: stop `ricochet up` first")
     with bar(f"restore to {state}") as progress:
         done = backups.put_back(
             given.folder.resolve(),

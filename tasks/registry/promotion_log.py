@@ -101,7 +101,7 @@ def place() -> Path:
 
 
 def append(entry: Entry) -> Entry:
-    """Add a line, on the disk when this returns; BadInput if it is too long or cannot be written."""
+    """Add a line, on the disk when this returns; BadInput if it is too long or there is no room."""
     log, line = place(), json.dumps(_to_json(entry))
     if len(line) > limits.LOG_LINE - _LATER:
         found = f"{len(entry.reason)} characters"

@@ -54,6 +54,20 @@ def test_nothing_is_restored_under_servers_that_run(state, tmp_path, capsys):
     assert (state / "servers.json").exists()
 
 
+def test_what_a_running_lab_keeps_apart_is_not_replaced_from_elsewhere(state, tmp_path, capsys):
+    """Its packages, or its databases, which a restore to another state would put back too."""
+    (tmp_path / "packages").mkdir()
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(f"state: {state}\nartifact_store: {tmp_path / 'packages'}\nlogin: false\n")
+    assert cli.main(["backup", str(tmp_path / "monday"), "--config", str(lab)]) == 0
+    ledger = {"process": process_ids.name_of(os.getpid())}
+    (state / "servers.json").write_text(json.dumps(ledger))
+    words = ["restore", str(tmp_path / "monday"), "--config", str(lab)]
+    assert cli.main([*words, "--state", str(tmp_path / "tried"), "--replace"]) == 2
+    assert "stop `ricochet up` first" in capsys.readouterr().err
+    assert not (tmp_path / "tried").exists()
+
+
 def test_without_a_store_there_is_nothing_to_back_up(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "none"))
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
