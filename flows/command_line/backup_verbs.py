@@ -53,9 +53,13 @@ def restore(call: Call) -> Mapping[str, Any]:
 
     stated = _stated(call)
     state = (given.state or artifacts()).resolve()
-    for each in (state,) if stated is None else (state, artifacts().resolve()):
-        if children.ledger(each) is not None:
-            raise BadInput(str(each), "servers that run", "none: stop `ricochet up` first")
+
+    def refuse_servers() -> None:
+        for each in (state,) if stated is None else (state, artifacts().resolve()):
+            if children.ledger(each) is not None:
+                raise BadInput(str(each), "servers that run", "none: stop `ricochet up` first")
+
+    refuse_servers()
     with bar(f"restore to {state}") as progress:
         done = backups.put_back(
             given.folder.resolve(),
@@ -63,6 +67,7 @@ def restore(call: Call) -> Mapping[str, Any]:
             replace=given.replace,
             stated=stated,
             progress=progress,
+            refuse=refuse_servers,
         )
     call.report_line(f"{state}: {len(done.backup.files)} files of {done.backup.when}")
     call.report_line(_counted(done.counts))

@@ -161,6 +161,7 @@ def servers(
     with listening.held(request.lab.host, ports) as sockets:
         secret_files.taken_folder(request.lab.state)
         children.write_ledger(request.lab.state)
+        _refuse_a_restore(request.lab.state)
         if not request.lab.mlflow_database:
             _create_store(request.lab.state)
         every = tuple(itertools.chain(*sockets))
@@ -233,6 +234,19 @@ def _refuse_a_second(state: Path) -> None:
     places = [running[name] for name in ("mlflow", "prefect") if name in running]
     where = f"up already at {' and '.join(places)}" if places else "being started already"
     raise BadInput(str(state), f"servers {where}", "none")
+
+
+def _refuse_a_restore(state: Path) -> None:
+    """Refuse to start while a backup is put back, which looks at the ledger with this lock."""
+    from ricochet.hardware import locks
+    from ricochet.tasks.backups import restore
+
+    lock = restore.lock_of(state)
+    try:
+        with locks.hold(lock) if lock.exists() else contextlib.nullcontext():
+            return
+    except locks.BusyError as error:
+        raise BadInput(str(state), "a backup that is being put back", "none") from error
 
 
 def _kept() -> Keep:

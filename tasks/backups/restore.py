@@ -10,7 +10,7 @@ is filled just before that, in a transaction that is committed just afterwards.
 import itertools
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -89,6 +89,7 @@ def put_back(
     replace: bool = False,
     stated: Stated | None = None,
     progress: Progress = no_progress,
+    refuse: Callable[[], None] = lambda: None,
 ) -> Restored:
     """Put a backup back as the folder of outputs; nothing may write there meanwhile.
 
@@ -96,6 +97,8 @@ def put_back(
         replace: Move what is there aside; without it a state that is not empty is refused.
         stated: What a lab's file says of its databases and packages; databases of PostgreSQL must
             be empty.
+        refuse: Raises BadInput where servers run there; asked while `lock_of` the state is held,
+            which servers look at when they have said that they start.
 
     Raises:
         BadInput: The backup is not exactly what its manifest says, the state is not empty, or
@@ -112,8 +115,9 @@ def put_back(
     servers = _servers(found, state, stated)
     for place in places.moves:
         output_folder(place.parent)
-    lock = state.with_name(f".{state.name}.lock")
+    lock = lock_of(state)
     with locks.hold(lock), secret_files.private():
+        refuse()
         places.clear()
         refuse_below(found.size + backup.RESERVE, "what is restored", state.parent)
         try:
@@ -126,6 +130,11 @@ def put_back(
             raise
         lock.unlink(missing_ok=True)
     return restored
+
+
+def lock_of(state: Path) -> Path:
+    """Return the file whose lock a restore to a state holds."""
+    return state.with_name(f".{state.name}.lock")
 
 
 def _staged(place: Path) -> Path:

@@ -15,7 +15,9 @@ import pytest
 from ricochet.flows import cli
 from ricochet.flows.servers import up
 from ricochet.flows.servers.lab import Lab
+from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import restore
 from ricochet.tasks.storage import process_ids, secret_files
 from tests.flows.harness import guard_of, members, started, wait_for
 
@@ -29,6 +31,15 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
         with pytest.raises(BadInput, match="address already in use"), up.servers(request):
             pytest.fail("started")
         assert not (tmp_path / up.LOGS).exists()
+
+
+def test_nothing_is_started_while_a_backup_is_put_back(tmp_path):
+    state = tmp_path / "state"
+    request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=state))
+    with locks.hold(restore.lock_of(state)):
+        with pytest.raises(BadInput, match="being put back"), up.servers(request):
+            pytest.fail("started")
+        assert not (state / up.LOGS).exists()
 
 
 def test_what_up_and_its_children_make_is_for_its_user_alone(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, manifests, restore
 from ricochet.tasks.backups.contents import Stated
@@ -35,6 +36,21 @@ def test_packages_come_back_to_the_folder_that_the_labs_file_names(
     assert not (state / "mlflow" / "artifacts").exists()
     assert backup.counts(state) == manifests.read(tmp_path / "monday").counts
     assert not [path for path in (state.parent, packages.parent) if list(path.glob(".*"))]
+
+
+def test_servers_that_start_meanwhile_are_asked_about_with_the_lock(state, tmp_path):
+    """They write that they start, then look at the lock."""
+    backup.make(tmp_path / "monday")
+    before = tree(state)
+
+    def refuse():
+        with pytest.raises(locks.BusyError), locks.hold(restore.lock_of(state)):
+            pytest.fail("not held")
+        raise BadInput(str(state), "servers that run", "none")
+
+    with pytest.raises(BadInput, match="servers that run"):
+        restore.put_back(tmp_path / "monday", state, replace=True, refuse=refuse)
+    assert tree(state) == before
 
 
 def test_a_backup_without_the_folder_of_packages_is_refused(state, packages, tmp_path):
