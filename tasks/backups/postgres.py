@@ -55,7 +55,7 @@ class Server:
         Raises:
             BadInput: It cannot be put back.
         """
-        with tempfile.TemporaryFile("w+") as errors, self._session(errors) as psql:
+        with tempfile.TemporaryFile() as errors, self._session(errors) as psql:
             try:
                 _say(psql, "BEGIN;")
                 self._fill(psql, dump)
@@ -91,7 +91,7 @@ class Server:
             raise self._failed(done.stderr, program)
         return done.stdout.strip()
 
-    def _session(self, errors: IO[str]) -> "subprocess.Popen[str]":
+    def _session(self, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
         """Start psql, which executes what it is given and ends at the first error."""
         words = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null")
         pipe = subprocess.PIPE
@@ -102,12 +102,12 @@ class Server:
                 stdin=pipe,
                 stdout=pipe,
                 stderr=errors,
-                text=True,
+                bufsize=0,  # nothing is left to be said to one that has ended
             )
         except FileNotFoundError as error:
             raise _missing("psql") from error
 
-    def _fill(self, psql: "subprocess.Popen[str]", dump: Path) -> None:
+    def _fill(self, psql: "subprocess.Popen[bytes]", dump: Path) -> None:
         """Have psql execute a dump; what it says of that is waited for afterwards."""
         command = ["pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump)]
         try:
@@ -117,14 +117,14 @@ class Server:
         if done.returncode > 0:
             raise self._failed(done.stderr, "pg_restore")
 
-    def _await(self, psql: "subprocess.Popen[str]", errors: IO[str], word: str) -> None:
+    def _await(self, psql: "subprocess.Popen[bytes]", errors: IO[bytes], word: str) -> None:
         """Wait until psql has executed all that it was given."""
         _say(psql, f"\\echo {word}")
         assert psql.stdout is not None
-        if psql.stdout.readline().strip() != word:
+        if psql.stdout.readline().decode().strip() != word:
             psql.wait()
             errors.seek(0)
-            raise self._failed(errors.read(), "psql")
+            raise self._failed(errors.read().decode(errors="replace"), "psql")
 
     def _command(self, program: str, *words: str) -> list[str]:
         return [program, "--no-password", f"--dbname={self.address}", *words]
@@ -137,11 +137,10 @@ class Server:
         return BadInput(self.address, " ".join(said.split())[:300], f"what {program} can do")
 
 
-def _say(psql: "subprocess.Popen[str]", text: str) -> None:
+def _say(psql: "subprocess.Popen[bytes]", text: str) -> None:
     assert psql.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
-        psql.stdin.write(f"{text}\n")
-        psql.stdin.flush()
+        psql.stdin.write(f"{text}\n".encode())
 
 
 def _missing(program: str) -> BadInput:
