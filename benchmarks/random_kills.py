@@ -75,10 +75,25 @@ def started(root: Path, words: list[str]) -> subprocess.Popen[bytes]:
 
 
 def ended(root: Path, words: list[str]) -> str:
-    """Run a verb to its end; returns its last line where it failed."""
+    """Run a verb, and the servers that it started, to their end.
+
+    Returns:
+        Its last line where it failed.
+    """
     process = started(root, words)
     _, errors = process.communicate()
+    nights.wait(lambda: not _in(root), seconds=60.0)  # a database is closed by its name
     return "" if process.returncode == 0 else errors.decode().strip().splitlines()[-1]
+
+
+def _in(root: Path) -> list[int]:
+    """Return the processes that work in a checkout."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.cwd() == str(root):
+                found.append(process.pid)
+    return found
 
 
 def killed(root: Path, words: list[str], seconds: float) -> bool:
