@@ -8,15 +8,10 @@ an answer that nobody takes is given up (`tasks.registry.server_limits`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry.server_limits import Bounded
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Any], Awaitable[None]]
+from ricochet.tasks.registry.server_limits import Application, Bounded, Message, Receive, Send
 
 PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""

@@ -8,18 +8,13 @@ the answer that is taken most slowly is cut off, so that others have their threa
 """
 
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import anyio
 from anyio.abc import ObjectSendStream
 
-from ricochet.tasks.registry.server_limits import CUT_OFF
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+from ricochet.tasks.registry.server_limits import CUT_OFF, Application, Message, Receive, Send
 
 PAGES = "/static-files"
 """Where the files of pages are."""

@@ -9,7 +9,7 @@ from tests.checkouts import ROOT
 
 
 def test_the_projects_own_is_one():
-    deployments.check(ROOT / "prefect.yaml")
+    assert deployments.check(ROOT / "prefect.yaml") is None
 
 
 @pytest.mark.parametrize(
