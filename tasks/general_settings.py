@@ -68,8 +68,8 @@ class Quick:
 class Compute:
     """Where jobs are done; it decides no result, and is in no key of one."""
 
-    address: str
-    certificates: str
+    address: File
+    certificates: File
     workers: Annotated[int, Interval(ge=1, le=4096)] | None
     patience: Annotated[float, Interval(ge=1.0, le=86_400.0)]
 
@@ -79,7 +79,7 @@ class Search:
     """How a search over settings goes on."""
 
     batch: Annotated[int, Interval(ge=1, le=1000)]
-    storage: str
+    storage: File
 
 
 SECTIONS: Mapping[str, type] = {

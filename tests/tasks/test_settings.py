@@ -5,6 +5,8 @@ import pickle
 from dataclasses import FrozenInstanceError, fields
 from functools import cache
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -122,6 +124,25 @@ def test_classes_that_share_a_section_have_each_their_keys():
 def test_no_key_of_a_section_belongs_to_two_classes():
     keys = [(name, f.name) for name, kind in catalogue.sections() for f in fields(kind)]
     assert len(keys) == len(set(keys))
+
+
+def bounded(kind) -> bool:
+    """Whether a type has few values, or says the least and the greatest."""
+    if get_origin(kind) in (Union, UnionType):
+        return all(bounded(each) for each in get_args(kind) if each is not NoneType)
+    if get_origin(kind) is Annotated and get_origin(get_args(kind)[0]) is list:
+        return all(bounded(each) for each in get_args(get_args(kind)[0]))
+    return kind is bool or get_origin(kind) in (Literal, Annotated)
+
+
+def test_every_setting_has_a_range():
+    types = [
+        (f"{name}.{key}", kind)
+        for name, section in catalogue.sections()
+        for key, kind in get_type_hints(section, include_extras=True).items()
+    ]
+    assert len(types) > 100
+    assert not [name for name, kind in types if not bounded(kind)]
 
 
 def test_a_text_is_a_number_where_one_is_expected_and_stays_a_text_elsewhere():
