@@ -2,23 +2,24 @@
 
 uvicorn waits for a request without end: a thousand silent connections take all files that a server
 may have open, and shut everybody out. So do those that ask to become websockets and never do, or
-that are told to go and stay. And where no file is left, asyncio tries again thousands of times a
-second, long after the strangers have gone. So there are fewer connections than files: one more ends
-the oldest that asks for nothing.
+that are told to go and stay, or whose body never ends. And where no file is left, asyncio tries
+again thousands of times a second, long after the strangers have gone. So there are far fewer
+connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
 """
 
-import itertools
 import resource
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from ricochet.tasks.registry.server_limits import KNOWN
+
 BACKLOG = 128
 """Connections that are accepted at a time."""
 RESERVE = 2 * BACKLOG
 """Files that no connection takes: databases, logs, and what is being accepted."""
-LOOKED_AT = 64
-"""Oldest connections of which one may be ended."""
+MOST = 2**10
+"""Connections, each of which may take 100 kB before anybody is asked who it is."""
 CLOSING, UNREADY = object(), object()
 PATIENCE = 10.0
 """Longest time without a whole head of a request, beside those that are answered, s."""
@@ -27,22 +28,32 @@ PATIENCE = 10.0
 class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """A connection that is closed where no request comes of it."""
 
-    _open: ClassVar[dict["PromptProtocol", None]] = {}
+    _open: ClassVar[dict[Any, "PromptProtocol"]] = {}
+    """By what transports them, the oldest first; websockets are among them."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
-        self._is_lost = False
-        self._open[self] = None
+        self._is_known = False
+        self._open[transport] = self
         if len(self._open) > most_connections():
             self._make_room()
         self.loop.call_later(PATIENCE, self._look, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End to look."""
-        self._is_lost = True
-        self._open.pop(self, None)
+        self.forget(self.transport)
         super().connection_lost(exc)
+
+    @classmethod
+    def forget(cls, transport: Any) -> None:
+        """Count a connection no longer."""
+        cls._open.pop(transport, None)
+
+    def on_response_complete(self) -> None:
+        """Remember whether a login has been seen."""
+        self._is_known = self._knows()
+        super().on_response_complete()
 
     def _should_upgrade_to_ws(self) -> bool:
         """Tell whether a request may make a websocket; what refuses others waits without end."""
@@ -58,7 +69,7 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         websocket that has not begun, or has been told to end.
         """
         transport: Any = self.transport
-        if self._is_lost:
+        if transport not in self._open:
             return
         idle, now = self._stands()
         if now is before and (transport.is_closing() or now is UNREADY):
@@ -70,19 +81,24 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.loop.call_later(PATIENCE, self._look, now)
 
     def _make_room(self) -> None:
-        """End the oldest connection that asks for nothing, or this one."""
-        for each in list(itertools.islice(self._open, LOOKED_AT)):
-            if each._stands()[0]:
-                each._end()
-                return
-            del self._open[each]  # others are looked at the next time
-            self._open[each] = None
-        self._end()
+        """End the oldest connection of a stranger, or one that asks for nothing, or this one."""
+        others = [each for each in self._open.values() if each is not self]
+        strangers = (each for each in others if not each._knows())
+        idle = (each for each in others if each._stands()[0])
+        next(strangers, next(idle, self))._end()
 
     def _end(self) -> None:
         transport: Any = self.transport
         transport.abort()
-        self._open.pop(self, None)
+        self.forget(transport)
+
+    def _knows(self) -> bool:
+        """Tell whether whoever asks has shown a login."""
+        transport: Any = self.transport
+        protocol = transport.get_protocol()
+        if protocol is not self:  # a websocket, which is answered after its login
+            return bool(protocol.is_answered)
+        return self._is_known or (self.cycle is not None and KNOWN in self.cycle.scope["state"])
 
     def _stands(self) -> tuple[bool, Any]:
         """Return whether a connection waits for a request, and what is the same while it stays."""
@@ -100,4 +116,4 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 def most_connections() -> int:
     """Return how many connections there may be: fewer than files."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return max(files - RESERVE, files // 2)
+    return min(max(files - RESERVE, files // 2), MOST)

@@ -189,23 +189,23 @@ def _copy(source: Path, target: Path) -> None:
 def _gather(root: Path) -> None:
     """Bring all that `data.dvc` names into the local cache, from whichever remote has it."""
     for remote in remotes(root):
-        _dvc(root, "fetch", "-r", remote, str(sessions.DATA_FILE), check=False)
+        _ask(root, "fetch", "-r", remote, str(sessions.DATA_FILE), check=False)
 
 
 def _push(root: Path, remote: str) -> None:
     """Make a remote hold all that `data.dvc` names, and ask it whether it does."""
     arguments = ("-r", remote, str(sessions.DATA_FILE))
-    _dvc(root, "push", *arguments, check=False)
+    _ask(root, "push", *arguments, check=False)
     if _lacking(root, remote):
         _gather(root)
-        _dvc(root, "push", *arguments)
+        _ask(root, "push", *arguments)
         if lacking := _lacking(root, remote):
             raise PublicationError(f"remote {remote}: lacks {len(lacking)} files, {lacking[0]}")
 
 
 def _lacking(root: Path, remote: str) -> list[str]:
     """Return the files that a remote does not hold."""
-    status = _dvc(root, "status", "--cloud", "-r", remote, "--json", str(sessions.DATA_FILE))
+    status = _ask(root, "status", "--cloud", "-r", remote, "--json", str(sessions.DATA_FILE))
     return list(json.loads(status or "{}"))
 
 
@@ -231,12 +231,21 @@ def _options(root: Path, remote: str) -> dict[str, str]:
     return {key[len(start) :]: value for key, _, value in rows if key.startswith(start)}
 
 
-def _dvc(root: Path, *arguments: str, check: bool = True) -> str:
+def _ask(root: Path, *arguments: str, check: bool = True) -> str:
+    """Run DVC without what it remembers of remotes, so that it asks them what they hold.
+
+    A remote may have lost what it held; where DVC is killed as it finds that out, it would take the
+    files of a folder for sent, and never send them.
+    """
+    with tempfile.TemporaryDirectory(prefix="ricochet-dvc-") as empty:
+        return _dvc(root, *arguments, check=check, DVC_SITE_CACHE_DIR=empty)
+
+
+def _dvc(root: Path, *arguments: str, check: bool = True, **environment: str) -> str:
     """Run DVC in a folder and return what it prints."""
     command = [sys.executable, "-m", dvc_program.__name__, *arguments]
-    done = subprocess.run(
-        command, cwd=root, env=os.environ | QUIET, capture_output=True, text=True, check=False
-    )
+    own = os.environ | QUIET | environment
+    done = subprocess.run(command, cwd=root, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:
         said = " ".join((done.stderr or done.stdout).split())[:300]
         raise PublicationError(f"dvc {' '.join(arguments)}: {said}")

@@ -21,6 +21,10 @@ BODY, ALL = 2**23, 2**26
 """Bytes of a body, and of all that are kept at a time."""
 CUT_OFF = "ricochet.cut_off"
 """Key of a request's state: its answer has been ended before its end, which is no fault."""
+KNOWN = "ricochet.known"
+"""Key of a request's state: a login has come with it, and was right where one is asked for."""
+ASKED = re.compile(r"/(?:ajax-)?api/(?!.*(?:health|ready|version|server-info)/?$).*")
+"""What no server answers to strangers where there are logins."""
 PATIENCE, LONGEST = 10.0, 60.0
 """Longest wait for a client to take a part of an answer, and for a whole body, s."""
 
@@ -61,7 +65,7 @@ class Bounded:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        request = _Request(self, receive, send)
+        request = _Request(self, scope, receive, send)
         if self.files is not None and scope["method"] == "PUT":
             request.free = self.files.fullmatch(scope["path"]) is not None
         try:
@@ -80,8 +84,10 @@ class Bounded:
 class _Request:
     """One request: how much of its body has come, and whether its answer has begun."""
 
-    def __init__(self, bounds: Bounded, receive: Receive, send: Send) -> None:
-        self.bounds, self._receive, self._send = bounds, receive, send
+    def __init__(
+        self, bounds: Bounded, scope: MutableMapping[str, Any], receive: Receive, send: Send
+    ) -> None:
+        self.bounds, self.scope, self._receive, self._send = bounds, scope, receive, send
         self.free = self.begun = self.whole = self.given_up = False
         self.size, self.refusal = 0, ""
         self.end = asyncio.get_running_loop().time() + bounds.longest
@@ -93,6 +99,8 @@ class _Request:
 
     async def receive(self) -> Message:
         """Return what comes next; `RefusedError` where it is too much or too late."""
+        if self.free:
+            self._admit()
         if self.whole or self.free:
             return await self._receive()
         left = self.end - asyncio.get_running_loop().time()
@@ -111,11 +119,19 @@ class _Request:
     async def send(self, message: Message) -> None:
         """Pass a part of the answer on; TimeoutError where nobody takes it."""
         self.begun = True
+        if message.get("status", 400) < 400:
+            self._admit()
         try:
             await asyncio.wait_for(self._send(message), self.bounds.patience)
         except TimeoutError:
             self.given_up = True
             raise
+
+    def _admit(self) -> None:
+        """Note that a login was right, if one has come."""
+        asked = ASKED.fullmatch(self.scope["path"]) is not None
+        if asked and any(name == b"authorization" for name, _ in self.scope["headers"]):
+            self.scope.setdefault("state", {})[KNOWN] = True
 
     async def refuse(self) -> None:
         """Answer with a line."""

@@ -1,7 +1,9 @@
 """Websockets of Prefect's server: those without a login stop nobody, and are closed."""
 
 import asyncio
+import base64
 import contextlib
+import http.client
 import json
 import re
 import resource
@@ -14,12 +16,23 @@ import psutil
 import pytest
 import websockets
 
-from ricochet.flows.servers import environments, prefect_app, prompt_websocket, serving
+from ricochet.flows.servers import (
+    environments,
+    prefect_app,
+    prompt_protocol,
+    prompt_websocket,
+    serving,
+)
 from ricochet.flows.servers.prefect_app import SILENT, Impatient
 from tests.flows.harness import wait_for
 from tests.flows.servers import alone
 
 UPGRADE = "PUT / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+WEBSOCKET = (
+    "GET /api/events/in HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Protocol: prefect\r\n\r\n"
+)
 SAID = {"type": "websocket.receive", "text": "login"}
 
 
@@ -203,21 +216,57 @@ def many_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+UNFINISHED = "POST /api/flows/filter HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("words", ["", "GET / HTTP/1.1\r\nHost: ", UPGRADE])
+@pytest.mark.parametrize("words", ["", "GET / HTTP/1.1\r\nHost: ", UPGRADE, UNFINISHED])
 def test_more_connections_than_files_leave_the_server_answering(tmp_path, many_files, words):
-    """Of a server that may have 512 files; without a bound asyncio tries for ever to accept."""
+    """Of a server that may have 512 files; without a bound asyncio tries for ever to accept.
+
+    Who has shown a login keeps the connection, also between two requests.
+    """
     with a_server(tmp_path) as (place, process), contextlib.ExitStack() as stack:
         wait_for(lambda: answers(place), seconds=120.0)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (512, 512))
         host, _, port = place.partition(":")
+        friend = http.client.HTTPConnection(host, int(port), timeout=60.0)
+        stack.callback(friend.close)
+        assert counted(friend) == "0"
         for _ in range(700):
             found = stack.enter_context(socket.create_connection((host, int(port)), 60.0))
             with contextlib.suppress(ConnectionError):
                 found.sendall(words.encode())
         for _ in range(3):
             assert answers(place)
+            assert counted(friend) == "0"
             time.sleep(1.0)
+
+
+def counted(connection):
+    """Ask with the login for the number of flows, by a connection that stays."""
+    login = base64.b64encode(b"lab:secret").decode()
+    headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
+    connection.auto_open = connection.sock is None  # never another one
+    connection.request("POST", "/api/flows/count", b"{}", headers)
+    return connection.getresponse().read().decode()
+
+
+@pytest.mark.slow
+def test_websockets_that_have_gone_take_no_place(tmp_path, many_files):
+    with a_server(tmp_path) as (place, process):
+        wait_for(lambda: answers(place), seconds=120.0)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (512, 512))
+        host, _, port = place.partition(":")
+        begun = time.monotonic()
+        for _ in range(400):
+            with socket.create_connection((host, int(port)), 60.0) as found:
+                found.sendall(WEBSOCKET.encode())
+                assert found.recv(12) == b"HTTP/1.1 101"
+            assert time.monotonic() < begun + prompt_protocol.PATIENCE, (
+                "slower than they are let go"
+            )
+        assert answers(place)
 
 
 @pytest.mark.slow

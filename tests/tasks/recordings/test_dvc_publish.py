@@ -174,6 +174,29 @@ def test_a_session_is_published_beside_the_sample_that_is_not_at_hand(clone, tmp
     assert sorted(path.name for path in (clone / "data").iterdir()) == ["b", "first"]
 
 
+FORGOTTEN = """
+from dvc.repo import Repo
+from dvc_data.hashfile.db import get_index
+index = get_index(Repo().cloud.get_remote_odb("published"))
+kept = set(index.hashes()) - set(index.dir_hashes())
+assert len(kept) > 1
+index.clear()
+index.update([], kept)
+"""
+
+
+@pytest.mark.slow
+def test_a_remote_that_lost_files_is_sent_them_whatever_dvc_remembers(clone, tmp_path):
+    """As after a kill of DVC while it forgot a remote: it knew of files, of folders no longer."""
+    dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
+    stored = files(clone / "artifacts")
+    dvc(clone, "push", "-q", "-r", "published", "data.dvc")
+    shutil.rmtree(clone / "artifacts" / "published")
+    subprocess.run([sys.executable, "-c", FORGOTTEN], cwd=clone, check=True)
+    dvc_publish.publish(tmp_path / "b", remote="published", root=clone)
+    assert files(clone / "artifacts") == stored
+
+
 @pytest.mark.slow
 def test_another_session_of_the_same_name_is_refused(clone, tmp_path):
     dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
