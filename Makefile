@@ -9,6 +9,8 @@ ifeq ($(PYTHON),)
 $(error found no Python 3.11, 3.12 or 3.13, expected one on the path or PYTHON=/path/to/python)
 endif
 PYTEST = $(VENV)/bin/python -m pytest
+# Believes no remote.
+DVC = $(VENV)/bin/python -P -m ricochet.tasks.recordings.dvc_program
 WORKERS ?= 2
 # Annotations of the science are checked as its own tests run, an int passing for a float; that takes
 # two to five times as long, so the others run without.
@@ -84,7 +86,7 @@ wheel: ## build dist/ricochet_lab-*.whl, which pip installs anywhere
 pull: setup ## fetch the recordings that data.dvc names
 	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
 	then echo "pull: data/ matches data.dvc, nothing fetched"; \
-	elif $(VENV)/bin/dvc pull --quiet data.dvc || $(VENV)/bin/dvc pull --quiet -r published data.dvc; \
+	elif $(DVC) pull --quiet data.dvc || $(DVC) pull --quiet -r published data.dvc; \
 	then echo "pull: data/ is complete"; \
 	else echo "data/: found files that differ from data.dvc, expected those it names:" >&2; \
 	$(VENV)/bin/dvc data status --granular >&2; \

@@ -86,8 +86,10 @@ def uncounted(limited: type) -> type:
                 await self.app(scope, receive, send)
                 return
             answer = _Answer(send)
-            await super().__call__(scope, receive, answer.send)
-            await answer.pass_on()
+            try:
+                await super().__call__(scope, receive, answer.send)
+            finally:  # a fault is answered, and raised for the log
+                await answer.pass_on()
 
     return OfRequests
 

@@ -1,13 +1,28 @@
-"""DVC's command, with hosts verified: `python -m ricochet.tasks.recordings.dvc_program`.
+"""DVC's command for remotes that others may write to, and for hosts that are known.
 
-Over SSH, DVC talks to whoever answers: what it stands on sets no known hosts unless told to. Here a
-host counts whose key is in `~/.ssh/known_hosts`, as for `ssh` itself; another is refused.
+    python -P -m ricochet.tasks.recordings.dvc_program pull data.dvc
+
+DVC believes a remote: neither the list of a folder's files nor the files need have the digest that
+names them, and both the paths and the digests in a list may lead out of where they belong, `..` and
+all. So whoever writes to a remote writes any file of whoever pulls. Here a list has its digest and
+names plain files, a digest is one, and every file that is fetched is compared with its own. Over
+SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/known_hosts`, as for
+`ssh` itself.
 """
 
+import hashlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from typing import Any
+
+from ricochet.models.core.bad_input import shown
+
+DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
+"""Or how one begins, by which DVC asks for many."""
+LONGEST = 2**26
+"""Bytes of a list of files: half a million of them."""
 
 
 def verify_hosts() -> None:
@@ -25,11 +40,79 @@ def verify_hosts() -> None:
     SSHFileSystem._prepare_credentials = verified
 
 
+def verify_files() -> None:
+    """Have DVC compare each file that it fetches with its digest, which is no path."""
+    from dvc_data.hashfile import db
+    from dvc_data.hashfile.db.local import LocalHashFileDB
+
+    module: Any = db
+    begin = module.HashFileDB.__init__
+
+    def begun(self: Any, *arguments: Any, **config: Any) -> None:
+        begin(self, *arguments, **{**config, "verify": True})
+
+    module.HashFileDB.__init__ = begun
+    kinds: list[Any] = [module.HashFileDB, LocalHashFileDB]
+    for kind in kinds:
+        kind.oid_to_path = _of_digests(kind.oid_to_path)
+
+
+def _of_digests(place: Any) -> Any:
+    """Return a method that gives the place of a digest, and of nothing else."""
+
+    def placed(self: Any, digest: Any) -> str:
+        if not (isinstance(digest, str) and DIGEST.fullmatch(digest)):
+            raise _refusal(digest, "no digest", "hexadecimal digits")
+        found: str = place(self, digest)
+        return found
+
+    return placed
+
+
+def verify_lists() -> None:
+    """Have DVC take no list of another digest, or that names what is no plain file below it."""
+    from dvc_data.hashfile import tree
+
+    module: Any = tree
+    load, read = module.Tree.load.__func__, module.Tree.from_list.__func__
+
+    def loaded(cls: Any, place: Any, digest: Any, *arguments: Any, **options: Any) -> Any:
+        found = place.get(digest.value)
+        with found.fs.open(found.path, "rb") as file:
+            content = file.read(LONGEST + 1)
+        if len(content) > LONGEST or f"{hashlib.md5(content).hexdigest()}.dir" != digest.value:
+            raise _refusal(found.path, "another list of files", f"that of digest {digest.value}")
+        return load(cls, place, digest, *arguments, **options)
+
+    def listed(cls: Any, entries: Any, *arguments: Any, **options: Any) -> Any:
+        for each in entries:
+            if not _is_plain(each["relpath"]):
+                raise _refusal(each["relpath"], "a path in a list", "plain names below its folder")
+        return read(cls, entries, *arguments, **options)
+
+    module.Tree.load, module.Tree.from_list = classmethod(loaded), classmethod(listed)
+
+
+def _is_plain(path: object) -> bool:
+    """Tell whether a path leads to a file below a folder that no program reads for itself."""
+    parts = path.split("/") if isinstance(path, str) else [""]
+    return all(part.isprintable() and part[:1] not in ("", ".") for part in parts)
+
+
+def _refusal(subject: object, found: str, expected: str) -> Exception:
+    from dvc.exceptions import DvcException
+
+    error: Exception = DvcException(f"{shown(subject)}: found {found}, expected {expected}")
+    return error
+
+
 def main() -> int:
     """Run DVC's command line with the words of this one."""
     from dvc.cli import main as command
 
     verify_hosts()
+    verify_files()
+    verify_lists()
     return int(command(sys.argv[1:]))
 
 

@@ -103,8 +103,11 @@ def remember(session: Path, digest: str) -> None:
 def pull(root: Path | None = None) -> None:
     """Fetch what `data.dvc` names, from whichever remotes have it."""
     root = (root or workplace()).resolve()
-    _gather(root)
-    _dvc(root, "checkout", str(sessions.DATA_FILE))
+    faults = _gather(root)
+    try:
+        _dvc(root, "checkout", str(sessions.DATA_FILE))
+    except PublicationError as error:
+        raise PublicationError("; ".join([str(error), *faults])) from error
 
 
 def remotes(root: Path) -> dict[str, str]:
@@ -186,10 +189,19 @@ def _copy(source: Path, target: Path) -> None:
     sync(target)
 
 
-def _gather(root: Path) -> None:
-    """Bring all that `data.dvc` names into the local cache, from whichever remote has it."""
+def _gather(root: Path) -> list[str]:
+    """Bring all that `data.dvc` names into the local cache, from whichever remote has it.
+
+    Returns:
+        What DVC says of the remotes that do not have all, or are away.
+    """
+    faults = []
     for remote in remotes(root):
-        _ask(root, "fetch", "-r", remote, str(sessions.DATA_FILE), check=False)
+        try:
+            _ask(root, "fetch", "-r", remote, str(sessions.DATA_FILE))
+        except PublicationError as error:
+            faults.append(f"remote {remote}: {error}")
+    return faults
 
 
 def _push(root: Path, remote: str) -> None:
@@ -243,7 +255,7 @@ def _ask(root: Path, *arguments: str, check: bool = True) -> str:
 
 def _dvc(root: Path, *arguments: str, check: bool = True, **environment: str) -> str:
     """Run DVC in a folder and return what it prints."""
-    command = [sys.executable, "-m", dvc_program.__name__, *arguments]
+    command = [sys.executable, "-P", "-m", dvc_program.__name__, *arguments]
     own = os.environ | QUIET | environment
     done = subprocess.run(command, cwd=root, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:

@@ -121,6 +121,26 @@ def test_an_answer_that_waits_for_its_reader_has_no_place():
         assert asyncio.run(tried(size)) == (before, parts)
 
 
+def test_a_fault_is_answered_as_the_application_says():
+    """Prefect answers 503 where its database is locked, for clients to try again, and raises."""
+    from prefect.server.api import server
+
+    status = {"type": "http.response.start", "status": 503}
+    answered = []
+
+    async def application(scope, receive, send):
+        await send(status)
+        raise OSError("database is locked")
+
+    async def send(message):
+        answered.append(message)
+
+    limited = prefect_app.uncounted(server.RequestLimitMiddleware)(application, limit=2)
+    with pytest.raises(OSError, match="locked"):
+        asyncio.run(limited({"type": "http", "path": "/api/flow_runs/"}, None, send))
+    assert answered == [status]
+
+
 def a_server(folder):
     """Run Prefect's server behind a password."""
     own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}

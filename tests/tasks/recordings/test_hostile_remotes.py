@@ -1,0 +1,139 @@
+"""A DVC remote that somebody else writes to changes no file but its own, and no recording."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from ricochet.tasks.recordings import dvc_program, dvc_publish
+from tests.tasks.recordings import small_sessions
+
+EVIL = b"evil\n"
+CONFIG = """[core]
+    analytics = false
+    remote = lab
+['remote "lab"']
+    url = ../store
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A checkout without its recordings and its cache, and a remote that has one session."""
+    root = tmp_path / "checkout"
+    (root / ".dvc").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".dvc" / "config").write_text(CONFIG)
+    plan = small_sessions.plan(root / "data" / "first")
+    small_sessions.write_session(plan, [small_sessions.noise(1)])
+    for words in (["add", "-q", "data"], ["push", "-q"]):
+        command = [sys.executable, "-m", "dvc", *words]
+        subprocess.run(command, cwd=root, check=True, env=os.environ | dvc_publish.QUIET)
+    shutil.rmtree(root / "data")
+    shutil.rmtree(root / ".dvc" / "cache")
+    return root
+
+
+def objects(root):
+    return root / "store" / "files" / "md5"
+
+
+def listed(root):
+    """Return the place of the list of all files in the remote, and what it holds."""
+    (place,) = objects(root).rglob("*.dir")
+    return place, json.loads(place.read_text())
+
+
+def put(root, content, suffix=""):
+    """Put a file into the remote, as its owner may; returns its digest."""
+    digest = hashlib.md5(content).hexdigest()
+    place = objects(root) / digest[:2] / (digest[2:] + suffix)
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content)
+    return digest
+
+
+def exchange(root, entries, *, named=False):
+    """Exchange the list, under the name of the old one or under its own, which data.dvc names."""
+    place, _ = listed(root)
+    text = json.dumps(entries, sort_keys=True).encode()
+    if not named:
+        place.chmod(0o644)
+        place.write_bytes(text)
+        return
+    digest, old = put(root, text, ".dir"), place.parent.name + place.name
+    data = (root / "data.dvc").read_text()
+    (root / "data.dvc").write_text(data.replace(old, f"{digest}.dir"))
+
+
+def tree(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "store" not in path.parts and "tmp" not in path.parts
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [False, True], ids=["exchanged", "committed"])
+@pytest.mark.parametrize("path", ["../../outside", "/outside", "../.git/hooks/post-checkout"])
+def test_a_list_that_leads_elsewhere_is_refused_before_anything_is_written(root, path, named):
+    _, entries = listed(root)
+    path = f"{root.parent}{path}" if path.startswith("/") else path
+    exchange(root, [*entries, {"md5": put(root, EVIL), "relpath": path}], named=named)
+    before = tree(root.parent)
+    expected = "expected plain names" if named else "found another list of files"
+    with pytest.raises(dvc_publish.PublicationError, match=expected) as caught:
+        dvc_publish.pull(root)
+    assert "\n" not in str(caught.value)
+    assert tree(root.parent) == {**before, **lists(root)}
+
+
+def lists(root):
+    """Return what a cache may hold of a remote that is refused: the list, which no one reads."""
+    return {name: data for name, data in tree(root.parent).items() if name.endswith(".dir")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ups", [2, 4])
+def test_a_digest_that_is_a_path_is_refused(root, ups):
+    """It led out of the cache, and had the file there written over, or removed."""
+    _, entries = listed(root)
+    digest = "aa" + "/.." * ups + "/mine"
+    place = os.path.normpath(f"{root}/.dvc/cache/files/md5/aa/{'/..' * ups}/mine")
+    entries.append({"md5": digest, "relpath": "first/mine"})
+    exchange(root, entries, named=True)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place, "w") as file:
+        file.write("my own")
+    with pytest.raises(dvc_publish.PublicationError, match="expected hexadecimal digits"):
+        dvc_publish.pull(root)
+    with open(place) as file:
+        assert file.read() == "my own"
+
+
+@pytest.mark.slow
+def test_a_recording_that_was_exchanged_is_not_taken(root):
+    (sound,) = [each for each in listed(root)[1] if each["relpath"].endswith("flac")]
+    place = objects(root) / sound["md5"][:2] / sound["md5"][2:]
+    place.chmod(0o644)
+    place.write_bytes(place.read_bytes()[::-1])
+    with pytest.raises(dvc_publish.PublicationError, match="checkout"):
+        dvc_publish.pull(root)
+    assert not (root / "data" / sound["relpath"]).exists()
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/take-0001.flac", "é"])
+def test_a_plain_name_is_taken(path):
+    assert dvc_program._is_plain(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/x", "a\0", 3, None]
+)
+def test_no_other_is(path):
+    assert not dvc_program._is_plain(path)
