@@ -2,10 +2,14 @@
 
 PostgreSQL's own programs do it, of the version that is installed. An address names no password:
 libpq reads it from its password file, so that it stands in no list of processes.
+
+What psql is given of a dump are statements alone: a backslash in it would be a command of the
+machine's. `pg_restore` keeps psql from those since `SAFE`.
 """
 
 import contextlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +25,8 @@ TABLES = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relna
 
 ACCOUNTS = ("users", "roles", "user_role_assignments", "*_permissions", "alembic_version_auth")
 """Tables of MLflow's accounts, passwords' digests among them; `ricochet up` makes them anew."""
+SAFE = {13: 22, 14: 19, 15: 14, 16: 10, 17: 6}
+"""The first release of each version whose `pg_restore` lets a dump run no command; all of 18 do."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,17 @@ class Server:
         With an error, or killed before that, the database is as it was.
 
         Raises:
-            BadInput: It cannot be put back.
+            BadInput: It cannot be put back, or `pg_restore` would let it run commands.
         """
+        _refuse_unsafe(self._run("pg_restore", "--version", database=False))
         with tempfile.TemporaryFile() as errors, self._session(errors) as psql:
             try:
-                _say(psql, "BEGIN;")
+                _say(psql, "BEGIN;\nSELECT txid_current() AS begun \\gset")
                 self._fill(psql, dump)
-                self._await(psql, errors, "filled")
+                _say(psql, "SELECT txid_current() = :begun AS same \\gset")
+                if self._await(psql, errors, "filled :same") != "filled t":
+                    expected = "none that ends its transaction; empty the database (`dropdb`)"
+                    raise BadInput(self.address, "a dump that has committed", expected)
                 yield
                 _say(psql, "COMMIT;")
                 self._await(psql, errors, "committed")
@@ -81,8 +91,8 @@ class Server:
         """Return what a query answers, in one text."""
         return self._run("psql", "--no-psqlrc", "--tuples-only", "--no-align", f"--command={query}")
 
-    def _run(self, program: str, *words: str) -> str:
-        command = self._command(program, *words)
+    def _run(self, program: str, *words: str, database: bool = True) -> str:
+        command = self._command(program, *words) if database else [program, *words]
         try:
             done = subprocess.run(command, env=self._variables(), capture_output=True, text=True)
         except FileNotFoundError as error:
@@ -117,14 +127,15 @@ class Server:
         if done.returncode > 0:
             raise self._failed(done.stderr, "pg_restore")
 
-    def _await(self, psql: "subprocess.Popen[bytes]", errors: IO[bytes], word: str) -> None:
-        """Wait until psql has executed all that it was given."""
-        _say(psql, f"\\echo {word}")
+    def _await(self, psql: "subprocess.Popen[bytes]", errors: IO[bytes], words: str) -> str:
+        """Wait until psql has executed all that it was given and says some words."""
+        _say(psql, f"\\echo {words}")
         assert psql.stdout is not None
-        if psql.stdout.readline().decode().strip() != word:
-            psql.wait()
-            errors.seek(0)
-            raise self._failed(errors.read().decode(errors="replace"), "psql")
+        if found := psql.stdout.readline().decode().strip():
+            return found
+        psql.wait()
+        errors.seek(0)
+        raise self._failed(errors.read().decode(errors="replace"), "psql")
 
     def _command(self, program: str, *words: str) -> list[str]:
         return [program, "--no-password", f"--dbname={self.address}", *words]
@@ -135,6 +146,20 @@ class Server:
 
     def _failed(self, said: str, program: str) -> BadInput:
         return BadInput(self.address, " ".join(said.split())[:300], f"what {program} can do")
+
+
+def _refuse_unsafe(version: str) -> None:
+    """Refuse a `pg_restore` that lets a dump run commands (CVE-2025-8714).
+
+    >>> _refuse_unsafe("pg_restore (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)")
+    >>> _refuse_unsafe("pg_restore (PostgreSQL) 18beta1")
+    """
+    found = re.search(r"\) (\d+)(?:\.(\d+))?", version)
+    number, release = (int(each or 0) for each in found.groups()) if found else (0, 0)
+    first = SAFE.get(number, 0 if number > max(SAFE) else None)
+    if first is None or release < first:
+        safe = ", ".join(f"{number}.{first}" for number, first in SAFE.items())
+        raise BadInput("pg_restore", version[:100], f"one of {safe} or later, or 18")
 
 
 def _say(psql: "subprocess.Popen[bytes]", text: str) -> None:

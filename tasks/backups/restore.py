@@ -101,11 +101,12 @@ def put_back(
             which servers look at when they have said that they start.
 
     Raises:
-        BadInput: The backup is not exactly what its manifest says, the state is not empty, or
-            space is short.
+        BadInput: The backup is not exactly what its manifest says, the state is not empty or
+            another user could move it away, or space is short.
         BusyError: Another process restores it.
     """
     stated = stated or Stated()
+    secret_files.refuse_shared_way(state)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
         if place.exists() and any(place.iterdir()):

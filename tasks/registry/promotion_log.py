@@ -101,11 +101,17 @@ def place() -> Path:
 
 
 def append(entry: Entry) -> Entry:
-    """Add a line, on the disk when this returns; BadInput if it is too long or there is no room."""
+    """Add a line, on the disk when this returns; BadInput if it is too long or there is no room.
+
+    What begins leaves room for the line that ends it.
+    """
     log, line = place(), json.dumps(_to_json(entry))
     if len(line) > limits.LOG_LINE - _LATER:
         found = f"{len(entry.reason)} characters"
         raise BadInput("the reason", found, "fewer, so that its line in the log can be read again")
+    room = limits.LOG - (2 if entry.step == BEGUN else 1) * limits.LOG_LINE
+    if log.exists() and log.stat().st_size > room:
+        raise BadInput(str(log), "a full log", f"at most {room} bytes: move it away, and keep it")
     output_folder(log.parent)
     with writing(log):
         with log.open("a+b") as file:

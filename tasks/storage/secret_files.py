@@ -41,8 +41,7 @@ def taken_folder(path: Path) -> Path:
     with writing(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = path.resolve()
-        for each in place.parents:
-            _check_parent(each)
+        refuse_shared_way(place)
         facts = place.stat()
         if place == place.parent or facts.st_mode & stat.S_ISVTX:
             raise BadInput(str(path), "a folder of all users", "one of yours")
@@ -50,6 +49,13 @@ def taken_folder(path: Path) -> Path:
             place.chmod(0o700)
     _check_owner(place, "0700")
     return place
+
+
+def refuse_shared_way(place: Path) -> None:
+    """Refuse an absolute place that another user could move away, with `BadInput`."""
+    for each in place.parents:
+        if each.exists():
+            _check_parent(each)
 
 
 @contextlib.contextmanager

@@ -131,6 +131,18 @@ def test_what_a_stranger_laid_in_place_of_a_lock_is_refused(state, tmp_path, lay
     assert not {"new", "made", "monday"} & {path.name for path in tmp_path.iterdir()}
 
 
+def test_a_place_that_others_could_move_away_is_refused(state, tmp_path):
+    backup.make(tmp_path / "made")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(BadInput, match="a folder where all may rename"):
+        restore.put_back(tmp_path / "made", shared / "state")
+    assert list(shared.iterdir()) == []
+    shared.chmod(0o1777)
+    restore.put_back(tmp_path / "made", shared / "state")
+
+
 def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):
     backup.make(tmp_path / "monday")
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)

@@ -180,6 +180,27 @@ def test_a_dump_that_cannot_be_put_back_is_said_in_a_line(address, tmp_path):
     assert other.ask(TABLES) == "0"
 
 
+PLAIN = r"""#!/bin/sh
+[ "$1" = --version ] && exec {real} --version
+{real} "$@" | sed 's/^COPY public.a .*/COMMIT;\n&/'
+"""
+
+
+def test_a_dump_that_commits_is_said(address, tmp_path, monkeypatch):
+    whole = database(address, "whole", "CREATE TABLE a (id int)", "INSERT INTO a VALUES (1)")
+    whole.dump(tmp_path / "dump")
+    program = tmp_path / "pg_restore"
+    program.write_text(PLAIN.format(real=shutil.which("pg_restore")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    other = database(address, "other")
+    with (
+        pytest.raises(BadInput, match="found a dump that has committed"),
+        other.put_back(tmp_path / "dump"),
+    ):
+        pytest.fail("it was taken for filled")
+
+
 def test_what_the_server_says_is_one_line_and_no_backup_is_left(address, tmp_path, monkeypatch):
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "state"))
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})

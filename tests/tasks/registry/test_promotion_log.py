@@ -100,6 +100,16 @@ def test_a_line_that_could_not_be_read_again_is_not_written(log):
     assert len(promotion_log.read()) == 4
 
 
+def test_what_begins_in_a_full_log_is_refused_and_what_has_begun_is_ended(log):
+    begun = promotion_log.append(dataclasses.replace(WHOLE, step=promotion_log.BEGUN))
+    with log.open("ab") as file:
+        file.write(b"\n" * (limits.LOG - limits.LOG_LINE - log.stat().st_size))
+    with pytest.raises(BadInput, match="found a full log"):
+        promotion_log.append(begun)
+    promotion_log.settle(begun, DONE)
+    assert [entry.step for entry in promotion_log.read()] == [promotion_log.BEGUN, DONE]
+
+
 def test_a_log_that_is_no_file_or_has_too_much_is_refused(log):
     log.parent.mkdir()
     os.mkfifo(log)

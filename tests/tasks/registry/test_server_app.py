@@ -6,7 +6,15 @@ import urllib.parse
 
 import pytest
 
-from ricochet.tasks.registry.server_app import ADMIN, ORIGINS, READER, Reduced, is_open, is_own_page
+from ricochet.tasks.registry.server_app import (
+    ADMIN,
+    ORIGINS,
+    PICTURES,
+    READER,
+    Reduced,
+    is_open,
+    is_own_page,
+)
 
 USED = [
     "/",
@@ -137,6 +145,21 @@ def test_models_that_nobody_uses_are_looked_at_only():
     assert asks("PATCH", "/api/2.0/mlflow/logged-models/m-1") == 404
     assert asks("POST", "/api/2.0/mlflow/logged-models") == 404
     assert asks("POST", "/ajax-api/2.0/mlflow/logged-models/search") is None
+
+
+def test_the_page_shows_pictures_of_its_server_alone():
+    sent = []
+
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"a", b"b")]})
+        await send({"type": "http.response.body", "body": b"page"})
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "path": "/", "headers": [], "method": "GET"}
+    asyncio.run(Reduced(application)(scope, None, send))
+    assert sent[0]["headers"] == [(b"a", b"b"), PICTURES] and sent[1]["body"] == b"page"
 
 
 def test_a_refused_request_never_reaches_the_application():
