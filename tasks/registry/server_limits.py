@@ -129,7 +129,7 @@ class _Request:
 
     def _admit(self) -> None:
         """Note that a login was right, if one has come."""
-        asked = ASKED.fullmatch(self.scope["path"]) is not None
+        asked = ASKED.fullmatch(self.scope["path"]) and self.scope["method"] != "OPTIONS"
         if asked and any(name == b"authorization" for name, _ in self.scope["headers"]):
             self.scope.setdefault("state", {})[KNOWN] = True
 

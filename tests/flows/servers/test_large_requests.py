@@ -1,5 +1,10 @@
 """MLflow's server keeps no large body of a stranger's, and takes files of any size."""
 
+import base64
+import contextlib
+import http.client
+import resource
+import socket
 import urllib.error
 import urllib.request
 
@@ -50,3 +55,64 @@ def test_bodies_are_bounded_but_those_of_files(tmp_path):
         assert status(address + FILE, "PUT", bytes(2 * BODY)) == 200
         assert (tmp_path / "artifacts" / "1/run/artifacts/large").stat().st_size == 2 * BODY
         assert status(f"{address}/health") == 200
+
+
+ADMIN = {"Authorization": f"Basic {base64.b64encode(b'admin:of-the-lab-alone').decode()}"}
+
+
+@pytest.fixture
+def many_files():
+    """Let this process have as many files open as it may."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def with_logins(folder):
+    """Return the variables of a server that asks who it is."""
+    lines = ["[mlflow]", "default_permission = READ", f"database_uri = sqlite:///{folder}/users.db"]
+    lines += ["admin_username = admin", "grant_default_workspace_access = false"]
+    (folder / "auth.ini").write_text("\n".join(lines))
+    return {
+        "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",
+        "MLFLOW_ARTIFACTS_DESTINATION": f"{folder}/artifacts",
+        "MLFLOW_AUTH_CONFIG_PATH": f"{folder}/auth.ini",
+        "MLFLOW_AUTH_ADMIN_USERNAME": "admin",
+        "MLFLOW_AUTH_ADMIN_PASSWORD": "of-the-lab-alone",
+        "MLFLOW_FLASK_SERVER_SECRET_KEY": "any",
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["POST /api/2.0/mlflow/runs/search", f"PUT {FILE}"])
+def test_bodies_of_strangers_that_never_end_shut_nobody_out(tmp_path, many_files, asked):
+    """Of servers that may have 512 files, and strangers who say that they have a login."""
+    with (
+        alone.running(serving.MLFLOW, with_logins(tmp_path)) as (place, process),
+        contextlib.ExitStack() as stack,
+    ):
+        wait_for(lambda: status(f"http://{place}/health") == 200, seconds=120.0)
+        for each in (server := psutil.Process(process.pid), *server.children(recursive=True)):
+            resource.prlimit(each.pid, resource.RLIMIT_NOFILE, (512, 512))
+        host, _, port = place.partition(":")
+        friend = http.client.HTTPConnection(host, int(port), timeout=60.0)
+        stack.callback(friend.close)
+        assert experiments(friend) == 200
+        head = f"{asked} HTTP/1.1\r\nHost: {place}\r\nAuthorization: Basic YTpi\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+        for _ in range(900):
+            found = stack.enter_context(socket.create_connection((host, int(port)), 60.0))
+            with contextlib.suppress(ConnectionError):
+                found.sendall(head.encode())
+        assert status(f"http://{place}/health") == 200
+        assert experiments(friend) == 200
+
+
+def experiments(connection):
+    """Ask for experiments by a connection that stays; returns the status."""
+    connection.auto_open = connection.sock is None  # never another one
+    connection.request("GET", "/api/2.0/mlflow/experiments/search?max_results=1", headers=ADMIN)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ricochet.tasks.registry.server_limits import CUT_OFF, Bounded
+from ricochet.tasks.registry.server_limits import CUT_OFF, KNOWN, Bounded
 
 PART = 1000
 
@@ -86,6 +86,44 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     server = bounded(longest=0.1)
     assert asyncio.run(request(server, 10, slow=5.0)) == (413, 0)
     assert time.monotonic() - began < 4.0 and server.kept == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status", "login", "known"),
+    [
+        ("/api/2.0/mlflow/runs/search", "POST", 200, True, True),
+        ("/ajax-api/2.0/mlflow/runs/search", "POST", 200, True, True),
+        ("/api/flow_runs/filter", "POST", 201, True, True),
+        ("/api/flow_runs/filter", "POST", 200, False, False),
+        ("/api/flow_runs/filter", "POST", 401, True, False),
+        ("/api/flow_runs/filter", "OPTIONS", 200, True, False),  # a browser asks without one
+        ("/api/health", "GET", 200, True, False),
+        ("/api/ready", "GET", 200, True, False),
+        ("/api/3.0/mlflow/server-info", "GET", 200, True, False),
+        ("/health", "GET", 200, True, False),
+        ("/static-files/a.js", "GET", 200, True, False),
+        ("/api/files/a", "PUT", 0, True, True),  # its body is asked for after the login
+        ("/api/files/a", "PUT", 0, False, False),
+    ],
+)
+def test_who_has_shown_a_login_is_known(path, method, status, login, known):
+    async def answering(scope, receive, send):
+        if status:
+            await send({"type": "http.response.start", "status": status})
+        else:
+            await receive()
+
+    async def receive():
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def send(message):
+        pass
+
+    server = Bounded(answering, files=re.compile("/api/files/.*"))
+    headers = [(b"authorization", b"Basic YTpi")] if login else []
+    scope = {"type": "http", "path": path, "method": method, "headers": headers, "state": {}}
+    asyncio.run(server(scope, receive, send))
+    assert scope["state"] == ({KNOWN: True} if known else {})
 
 
 def test_what_fails_by_itself_is_no_refusal():
