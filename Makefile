@@ -16,6 +16,8 @@ WORKERS ?= 2
 # two to five times as long, so the others run without.
 TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py)
+# Where the long tests are; the others need not be imported for them.
+SLOW = $(sort $(shell grep -rl --include="test_*.py" "mark\.slow" tests))
 # Whose loops over frames take up to five times as long with every call checked.
 UNTYPED = tests/models/systems/drawers/tracking/test_follower.py tests/models/systems/drawers/kinematics/test_scene.py
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
@@ -102,7 +104,7 @@ fast: setup ## tests of a second or two each
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(OTHERS) $(UNTYPED)
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8 $(SLOW)
 
 test: fast slow ## all tests but the proofs
 

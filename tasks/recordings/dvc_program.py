@@ -12,12 +12,15 @@ SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/kn
 
 import hashlib
 import importlib.util
+import io
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from ricochet.models.core.bad_input import shown
+from ricochet.models.core.bad_input import BadInput, shown
+from ricochet.tasks.storage.files import read_bytes
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
@@ -78,11 +81,13 @@ def verify_lists() -> None:
 
     def loaded(cls: Any, place: Any, digest: Any, *arguments: Any, **options: Any) -> Any:
         found = place.get(digest.value)
-        with found.fs.open(found.path, "rb") as file:
-            content = file.read(LONGEST + 1)
+        content = _content(found)
         if len(content) > LONGEST or f"{hashlib.md5(content).hexdigest()}.dir" != digest.value:
             raise _refusal(found.path, "another list of files", f"that of digest {digest.value}")
-        return load(cls, place, digest, *arguments, **options)
+        once = SimpleNamespace(get=lambda _: _Read(content, found.path), hash_name=place.hash_name)
+        made = load(cls, once, digest, *arguments, **options)
+        made.fs = found.fs
+        return made
 
     def listed(cls: Any, entries: Any, *arguments: Any, **options: Any) -> Any:
         for each in entries:
@@ -91,6 +96,31 @@ def verify_lists() -> None:
         return read(cls, entries, *arguments, **options)
 
     module.Tree.load, module.Tree.from_list = classmethod(loaded), classmethod(listed)
+
+
+class _Read:
+    """What DVC reads a list from: its content, as it was compared with the digest."""
+
+    def __init__(self, content: bytes, path: str) -> None:
+        self.content, self.path, self.fs = content, path, self
+
+    def open(self, path: str, mode: str) -> io.BytesIO:
+        """Open the content."""
+        return io.BytesIO(self.content)
+
+
+def _content(found: Any) -> bytes:
+    """Read a list, one byte more than it may have if need be; a local one without waiting."""
+    if found.fs.protocol != "local":
+        with found.fs.open(found.path, "rb") as file:
+            content: bytes = file.read(LONGEST + 1)
+            return content
+    try:
+        return read_bytes(Path(found.path), "a list of files", largest=LONGEST)
+    except BadInput as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise error.__cause__ from None
+        raise _refusal(found.path, "no list of files", f"a file of {LONGEST} bytes") from error
 
 
 def _is_plain(path: object) -> bool:

@@ -117,6 +117,23 @@ def test_a_digest_that_is_a_path_is_refused(root, ups):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a pipe", "a folder", "a device"])
+def test_a_list_that_is_no_file_is_refused_at_once(root, kind):
+    place, _ = listed(root)
+    place.unlink()
+    match kind:
+        case "a pipe":
+            os.mkfifo(place)
+        case "a folder":
+            place.mkdir()
+        case "a device":
+            place.symlink_to("/dev/zero")
+    with pytest.raises(dvc_publish.PublicationError, match="checkout"):
+        dvc_publish.pull(root)
+    assert not (root / "data").exists()
+
+
+@pytest.mark.slow
 def test_a_recording_that_was_exchanged_is_not_taken(root):
     (sound,) = [each for each in listed(root)[1] if each["relpath"].endswith("flac")]
     place = objects(root) / sound["md5"][:2] / sound["md5"][2:]
