@@ -26,6 +26,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.cluster.computing import computing
 from ricochet.tasks.console.threads import use_one_thread
+from ricochet.tasks.storage.login_transport import go_directly
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -35,6 +36,7 @@ UNNAMEABLE = (errno.ENAMETOOLONG, errno.ELOOP)
 def main(words: Sequence[str] | None = None) -> int:
     """Run the verb that the words after `ricochet` name; returns the exit status."""
     use_one_thread()
+    go_directly(os.environ)
     built = build_parser()
     arguments = built.parse_args(words)
     try:

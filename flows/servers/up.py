@@ -159,7 +159,7 @@ def servers(
     """
     ports = (request.lab.mlflow_port, request.lab.prefect_port)
     with listening.held(request.lab.host, ports) as sockets:
-        secret_files.taken_folder(request.lab.state)
+        _take_folders(request.lab)
         children.write_ledger(request.lab.state)
         _refuse_a_restore(request.lab.state)
         if not request.lab.mlflow_database:
@@ -167,6 +167,18 @@ def servers(
         every = tuple(itertools.chain(*sockets))
         with held_ports.offered(request.lab.state, every), contextlib.ExitStack() as started:
             yield _started(request, sockets, started)
+
+
+def _take_folders(lab: Lab) -> None:
+    """Have what decides whom a lab obeys lie where this user alone can write and rename.
+
+    Raises:
+        BadInput: A folder is another user's, or another user could move it away.
+    """
+    store = lab.artifact_store
+    packages = [Path(store)] if store and "://" not in store else []
+    for each in (lab.state, lab.secrets_folder, *packages):
+        secret_files.taken_folder(each)
 
 
 def _started(

@@ -96,6 +96,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         read_mlflow_creds()
     )
     login_transport.check("MLFLOW_TRACKING_URI", uri, sent=sent)
+    login_transport.go_directly(os.environ)
     files = None
     if uri.startswith("sqlite:///"):
         database = Path(uri.removeprefix("sqlite:///")).resolve()

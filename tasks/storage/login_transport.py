@@ -1,10 +1,11 @@
 """Whether a login may be sent to an address: over https, or to this machine.
 
-Over plain http everybody on the way reads it, and may answer in the server's place.
+Over plain http everybody on the way reads it, and may answer in the server's place; a proxy is on
+the way to this machine too, if one is set for http.
 """
 
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 
 from ricochet.models.core.bad_input import BadInput
 
@@ -13,6 +14,23 @@ TRACKING = ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRAC
 """Variables of what MLflow's client sends."""
 ORCHESTRATION = ("PREFECT_API_AUTH_STRING", "PREFECT_API_KEY")
 """Variables of what Prefect's client sends."""
+
+DIRECT = ("no_proxy", "NO_PROXY")
+"""Variables of the hosts that are asked without a proxy."""
+
+
+def go_directly(environment: MutableMapping[str, str]) -> None:
+    """Have this machine asked without a proxy, beside the hosts that are already.
+
+    >>> found = {"NO_PROXY": "nas.example"}
+    >>> go_directly(found)
+    >>> found["no_proxy"] == found["NO_PROXY"] == "nas.example,127.0.0.1,localhost,::1"
+    True
+    """
+    known = [part for name in DIRECT for part in environment.get(name, "").split(",")]
+    hosts = dict.fromkeys(part.strip() for part in (*known, *LOOPBACK) if part.strip())
+    for name in DIRECT:
+        environment[name] = ",".join(hosts)
 
 
 def check(where: str, address: str, *, sent: bool) -> None:

@@ -5,7 +5,9 @@ through its arguments, which everybody can.
 """
 
 import contextlib
+import grp
 import os
+import pwd
 import secrets
 import stat
 from collections.abc import Iterator
@@ -109,8 +111,35 @@ def _check_parent(path: Path) -> None:
     facts = path.stat()
     if facts.st_uid not in (0, os.geteuid()):
         raise BadInput(str(path), f"one of user {facts.st_uid}", "a way through your own or root's")
-    if facts.st_mode & stat.S_IWOTH and not facts.st_mode & stat.S_ISVTX:
-        raise BadInput(str(path), "a folder where all may rename", "one that is yours or sticky")
+    if facts.st_mode & stat.S_ISVTX:
+        return
+    expected = "one that is yours or sticky"
+    if facts.st_mode & stat.S_IWOTH:
+        raise BadInput(str(path), "a folder where all may rename", expected)
+    if facts.st_mode & stat.S_IWGRP and (_listed(path) or _has_others(facts.st_gid)):
+        raise BadInput(str(path), f"a folder where group {facts.st_gid} may rename", expected)
+
+
+def _listed(path: Path) -> bool:
+    """Tell whether a folder has a list of who may write it, beside owner and group."""
+    try:
+        return "system.posix_acl_access" in os.listxattr(path)
+    except OSError:  # a file system without
+        return False
+
+
+def _has_others(group: int) -> bool:
+    """Tell whether anybody else is in a group; it may be a user's own."""
+    mine = {0, os.geteuid()}
+    users = pwd.getpwall()
+    first = {each.pw_uid for each in users if each.pw_gid == group}
+    try:
+        named = set(grp.getgrgid(group).gr_mem)
+    except KeyError:  # of no name
+        named = set()
+    more = {each.pw_uid for each in users if each.pw_name in named}
+    unknown = named - {each.pw_name for each in users}
+    return bool((first | more) - mine or unknown)
 
 
 def _check_owner(path: Path, mode: str) -> None:

@@ -1,7 +1,9 @@
 """`ricochet up`: both servers answer, a schedule fires by itself, and nothing is left behind."""
 
+import grp
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -86,6 +88,46 @@ def test_a_state_that_others_could_move_away_or_that_is_everybody_s_is_refused(t
         os.chown(tmp_path / "open", 65534, 65534)
         with pytest.raises(BadInput, match=r"one of user 65534.*a way through your own"):
             secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
+
+
+def test_a_way_that_others_of_a_group_may_change_is_refused(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o775)
+    group, user = shared.stat().st_gid, pwd.getpwuid(os.geteuid())
+    other = pwd.struct_passwd(("other", "x", user.pw_uid + 1, group, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user])
+    members = []
+    monkeypatch.setattr(grp, "getgrgid", lambda each: grp.struct_group(("g", "x", each, members)))
+    secret_files.refuse_shared_way(shared / "state")  # one's own group
+    with pytest.raises(BadInput, match=f"where group {group} may rename"):
+        members.append("of-a-directory")
+        secret_files.refuse_shared_way(shared / "state")
+    members.clear()
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user, other])
+    with pytest.raises(BadInput, match=f"where group {group} may rename"):
+        secret_files.refuse_shared_way(shared / "state")
+    shared.chmod(0o1775)
+    secret_files.refuse_shared_way(shared / "state")
+    shared.chmod(0o755)
+    secret_files.refuse_shared_way(shared / "state")
+
+
+@pytest.mark.parametrize("what", ["state", "secrets", "artifact_store"])
+def test_nothing_starts_where_others_could_move_what_a_lab_obeys(tmp_path, what):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    places = {"state": tmp_path / "state", what: shared / what}
+    if what == "artifact_store":
+        places[what] = str(places[what])
+    lab = Lab(**places, mlflow_port=0, prefect_port=0)
+    with (
+        pytest.raises(BadInput, match="a folder where all may rename"),
+        up.servers(up.Request(lab)),
+    ):
+        pytest.fail("started")
+    assert not (tmp_path / "state" / up.LOGS).exists()
 
 
 def write_ledger(folder, process, **addresses):
