@@ -23,6 +23,8 @@ from ricochet.tasks.storage.files import sync
 TABLES = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " \
     "WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')"  # fmt: skip
 
+TRANSACTION = "pg_catalog.txid_current()"
+"""Which transaction it is, whatever a dump says where names are looked for."""
 ACCOUNTS = ("users", "roles", "user_role_assignments", "*_permissions", "alembic_version_auth")
 """Tables of MLflow's accounts, passwords' digests among them; `ricochet up` makes them anew."""
 SAFE = {13: 22, 14: 19, 15: 14, 16: 10, 17: 6}
@@ -64,9 +66,12 @@ class Server:
         _refuse_unsafe(self._run("pg_restore", "--version", database=False))
         with tempfile.TemporaryFile() as errors, self._session(errors) as psql:
             try:
-                _say(psql, "BEGIN;\nSELECT txid_current() AS begun \\gset")
+                _say(psql, f"BEGIN;\nSELECT {TRANSACTION} AS begun \\gset")
                 self._fill(psql, dump)
-                _say(psql, "SELECT txid_current() = :begun AS same \\gset")
+                _say(
+                    psql,
+                    f"SELECT {TRANSACTION} OPERATOR(pg_catalog.=) :begun AS same \\gset",
+                )
                 if self._await(psql, errors, "filled :same") != "filled t":
                     expected = "none that ends its transaction; empty the database (`dropdb`)"
                     raise BadInput(self.address, "a dump that has committed", expected)

@@ -35,6 +35,7 @@ from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.pointers import Pointer
 from ricochet.tasks.registry.sources import Source, UnreachableError
+from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import read_regular, sha256, whole_folder, write_json
 
 DAY = 86400.0
@@ -88,10 +89,13 @@ class Champion:
 
         Raises:
             ValueError: If the name could leave the folder.
+            BadInput: Another user made the folder, may write there or could move it away: what is
+                kept is the last good package.
         """
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
-        self._name, self._source, self._place = name, source, kept / name
+        self._name, self._source, self._place = name, source, kept.resolve() / name
+        secret_files.refuse_foreign(self._place)
         self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
         self._key, self._refreshing = key, threading.Lock()
         self._held = self._last_good()
@@ -148,6 +152,7 @@ class Champion:
     def _fetch(self, pointer: Pointer) -> Posterior:
         """Fetch, verify, rename, point: after each step the disk holds a good package."""
         self._place.mkdir(parents=True, exist_ok=True)
+        secret_files.refuse_foreign(self._place)
         with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
             folder = Path(place) / "package"
             folder.mkdir()

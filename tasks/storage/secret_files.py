@@ -60,6 +60,13 @@ def refuse_shared_way(place: Path) -> None:
             _check_parent(each)
 
 
+def refuse_foreign(place: Path) -> None:
+    """Refuse an absolute place that another user made, may write or could move away: `BadInput`."""
+    refuse_shared_way(place)
+    if place.exists():
+        _check_parent(place, sticky=False)
+
+
 @contextlib.contextmanager
 def private() -> Iterator[None]:
     """Keep all that this process, and what it starts, makes in the block for its owner alone."""
@@ -106,14 +113,14 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def _check_parent(path: Path) -> None:
-    """Refuse a folder in which another user may rename what is this one's."""
+def _check_parent(path: Path, *, sticky: bool = True) -> None:
+    """Refuse a folder in which another user may rename, or but for `sticky` write, anything."""
     facts = path.stat()
     if facts.st_uid not in (0, os.geteuid()):
         raise BadInput(str(path), f"one of user {facts.st_uid}", "a way through your own or root's")
-    if facts.st_mode & stat.S_ISVTX:
+    if sticky and facts.st_mode & stat.S_ISVTX:
         return
-    expected = "one that is yours or sticky"
+    expected = "one that is yours or sticky" if sticky else "one that you alone may write"
     if facts.st_mode & stat.S_IWOTH:
         raise BadInput(str(path), "a folder where all may rename", expected)
     if facts.st_mode & stat.S_IWGRP and (_listed(path) or _has_others(facts.st_gid)):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -255,6 +256,35 @@ def test_only_the_package_in_use_and_the_one_before_are_kept(tmp_path, two, regi
 def test_plain_http_to_another_machine_is_refused(address):
     with pytest.raises(BadInput, match="loopback"):
         Server(address)
+
+
+def test_what_others_may_write_is_no_last_good_package(tmp_path, two, registry):
+    """Whoever lays a package and a pointer there would decide what a robot follows."""
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        assert held.refresh()
+    kept = tmp_path / "kept"
+    for folder in (kept, kept / NAME):
+        mode = folder.stat().st_mode
+        folder.chmod(0o777)
+        with pytest.raises(BadInput, match="where all may rename"):
+            hold(Folder(tmp_path), tmp_path)
+        folder.chmod(mode)
+    kept.chmod(0o1777)  # where nobody can rename what is another's
+    assert hold(Folder(tmp_path), tmp_path).current().version == "1"
+    if os.geteuid() == 0:
+        os.chown(kept / NAME, 65534, 65534)
+        with pytest.raises(BadInput, match="found one of user 65534"):
+            hold(Folder(tmp_path), tmp_path)
+
+
+def test_a_folder_that_somebody_lays_there_first_is_not_taken(tmp_path, registry):
+    said = []
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        (tmp_path / "kept" / NAME).mkdir(parents=True)
+        (tmp_path / "kept" / NAME).chmod(0o777)
+        assert not held.refresh() and "where all may rename" in said[0]
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", ""])
