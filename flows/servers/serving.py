@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ricochet.flows import prefect_settings
 from ricochet.flows.servers.environments import defaults
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def _mlflow() -> "uvicorn.Config":
 
 def _prefect() -> "uvicorn.Config":
     os.environ |= LAST
+    prefect_settings.of_the_environment()
     _bound_connections()
     from prefect.settings import get_current_settings
 
@@ -133,6 +135,7 @@ def _bound_connections() -> None:
 
 def _temporary() -> "uvicorn.Config":
     os.environ |= ALONE
+    prefect_settings.of_the_environment()
     return _config(PREFECT_APPLICATION, lifespan="on", log_level="error")
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ricochet.flows import prefect_settings
 from ricochet.flows.servers import (
     children,
     environments,
@@ -86,6 +87,12 @@ def prepare_environment() -> None:
         os.environ.setdefault(name, value)
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
+    _find_prefect()
+    prefect_settings.of_the_environment()
+
+
+def _find_prefect() -> None:
+    """Name Prefect's server in the environment: the one that is named, that of `up`, or its own."""
     if address := os.environ.get("PREFECT_API_URL"):
         hold_ports(address)
         return
@@ -97,8 +104,6 @@ def prepare_environment() -> None:
         hold_ports(f"{alive['prefect']}/api")
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
-    if "prefect.context" in sys.modules:  # what is imported has read the environment already
-        sys.modules["prefect.context"].refresh_global_settings_context()
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
