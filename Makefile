@@ -18,8 +18,10 @@ TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_t
 OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py)
 # Where the long tests are; the others need not be imported for them.
 SLOW = $(sort $(shell grep -rl --include="test_*.py" "mark\.slow" tests))
-# Whose loops over frames take up to five times as long with every call checked.
-UNTYPED = tests/models/systems/drawers/tracking/test_follower.py tests/models/systems/drawers/kinematics/test_scene.py
+# Whose loops take up to five times as long with every call checked.
+LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene air_hockey/puck/test_flights \
+	air_hockey/puck/test_recorded_modes air_hockey/test_simulator_contacts air_hockey/arm/test_sampling_mpc
+UNTYPED = $(LOOPS:%=tests/models/systems/%.py) tests/models/inference/test_methods_on_motions.py
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
 PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)

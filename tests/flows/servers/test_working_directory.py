@@ -21,7 +21,7 @@ FILES = {
     "pyproject.toml": '[tool.prefect.logging]\nconfig_path = "{place}"\n',
     ".env": "PREFECT_LOGGING_CONFIG_PATH={place}\n",
 }
-PLAIN = "import prefect.context"
+PLAIN = "from prefect.logging.configuration import setup_logging; setup_logging()"
 VERB = """
 import urllib.request
 from ricochet.flows.servers import up
@@ -32,6 +32,8 @@ assert str(get_current_settings().logging.config_path) != {place!r}
 address = str(get_current_settings().api.url)
 with urllib.request.urlopen(address + "/health", timeout=120.0) as answer:
     assert answer.status == 200
+from prefect.logging.configuration import setup_logging
+setup_logging()
 """
 
 
