@@ -16,7 +16,8 @@ WORKERS ?= 2
 # two to five times as long, so the others run without.
 TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py)
-# Where the long tests are; the others need not be imported for them.
+# Where the long tests are; the others need not be imported for them. They wait much of their time,
+# so there is one worker more.
 SLOW = $(sort $(shell grep -rl --include="test_*.py" "mark\.slow" tests))
 # Whose loops take up to five times as long with every call checked.
 LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene air_hockey/puck/test_flights \
@@ -106,7 +107,7 @@ fast: setup ## tests of a second or two each
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(OTHERS) $(UNTYPED)
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8 $(SLOW)
+	$(PYTEST) -q -n $(shell expr $(WORKERS) + 1) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8 $(SLOW)
 
 test: fast slow ## all tests but the proofs
 

@@ -72,8 +72,11 @@ def test_no_password_stands_in_the_file_of_services() -> None:
     assert ignored.returncode == 0
 
 
-def test_the_servers_in_containers_ask_who_comes_and_use_the_database() -> None:
+def test_the_servers_in_containers_ask_who_comes_and_use_the_database(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     *_, file = services()["lab"]["command"][-1].split()
+    monkeypatch.setenv("PGSSLMODE", services()["lab"]["environment"]["PGSSLMODE"])
     found = lab.load(ROOT / file)
     assert found.login and found.behind_proxy
     for address in (found.mlflow_database, found.prefect_database):

@@ -4,6 +4,7 @@ No password stands in the file. Those of databases lie in `pgpass`, in libpq's f
 of secrets, which its owner alone may read; the others are made there when they are missing.
 """
 
+import os
 import re
 import urllib.parse
 from dataclasses import dataclass, field, replace
@@ -17,8 +18,6 @@ from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage import checked_yaml, limits, login_transport
 from ricochet.tasks.storage.provenance import artifacts
 
-ENCRYPTED = {"require", "verify-ca", "verify-full"}
-"""What may be asked of a database; a word such as `hostaddr` could send its login elsewhere."""
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
 Whether = Annotated[bool, Strict()]
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
@@ -133,9 +132,7 @@ def _check_database(address: str, where: str) -> None:
         raise BadInput(where, "a password", expected)
     if not fits or "#" in address:
         raise BadInput(where, repr(address), "postgresql://user@host:port/name")
-    if words and not (words.keys() == {"sslmode"} and {*words["sslmode"]} <= ENCRYPTED):
-        expected = f"no words but sslmode={', '.join(sorted(ENCRYPTED))}"
-        raise BadInput(where, repr(address), expected)
+    login_transport.check_database(where, address, os.environ)
 
 
 def _placed(lab: Lab, file: Path) -> Lab:

@@ -13,6 +13,7 @@ SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/kn
 import hashlib
 import importlib.util
 import io
+import os
 import re
 import sys
 from pathlib import Path
@@ -49,12 +50,18 @@ def verify_files() -> None:
     from dvc_data.hashfile.db.local import LocalHashFileDB
 
     module: Any = db
-    begin = module.HashFileDB.__init__
+    begin, add = module.HashFileDB.__init__, module.HashFileDB.add
 
     def begun(self: Any, *arguments: Any, **config: Any) -> None:
         begin(self, *arguments, **{**config, "verify": True})
 
-    module.HashFileDB.__init__ = begun
+    def added(self: Any, paths: Any, system: Any, *arguments: Any, **options: Any) -> Any:
+        for each in [paths] if isinstance(paths, str) else paths:
+            if system.protocol == "local" and os.path.exists(each) and not os.path.isfile(each):
+                raise _refusal(each, "no regular file", "one, as a pipe would be waited for")
+        return add(self, paths, system, *arguments, **options)
+
+    module.HashFileDB.__init__, module.HashFileDB.add = begun, added
     kinds: list[Any] = [module.HashFileDB, LocalHashFileDB]
     for kind in kinds:
         kind.oid_to_path = _of_digests(kind.oid_to_path)

@@ -37,6 +37,8 @@ PUBLISHED = "published.json"
 SAMPLE_REMOTE = "sample"
 LARGEST = 2**31
 """Bytes of a file of a session."""
+LONGEST = 6 * 3600.0
+"""Longest time for one command of DVC's, s; it waits without end for a store that says nothing."""
 FILES_OF_TAKES = ("file", "vision", "motion")
 """Keys of a take that name files."""
 QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
@@ -257,7 +259,12 @@ def _dvc(root: Path, *arguments: str, check: bool = True, **environment: str) ->
     """Run DVC in a folder and return what it prints."""
     command = [sys.executable, "-P", "-m", dvc_program.__name__, *arguments]
     own = os.environ | QUIET | environment
-    done = subprocess.run(command, cwd=root, env=own, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, cwd=root, env=own, capture_output=True, text=True, check=False, timeout=LONGEST
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PublicationError(f"dvc {' '.join(arguments)}: no end after {LONGEST:g} s") from error
     if check and done.returncode:
         said = " ".join((done.stderr or done.stdout).split())[:300]
         raise PublicationError(f"dvc {' '.join(arguments)}: {said}")

@@ -8,6 +8,7 @@ journal, so that a folder of results is complete. The password of a database is 
 """
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, TrialState
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import files, limits
+from ricochet.tasks.storage import files, limits, login_transport
 
 JOURNAL = "search.journal"
 HEARTBEAT, GRACE = 15, 90
@@ -76,6 +77,7 @@ def check(address: str) -> str:
         raise BadInput(WHERE, "a password", EXPECTED)
     if found.scheme != "postgresql" or not found.path.strip("/"):
         raise BadInput(WHERE, repr(address), EXPECTED)
+    login_transport.check_database(WHERE, address, os.environ)
     return address
 
 

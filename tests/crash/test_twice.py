@@ -78,7 +78,7 @@ def test_a_second_run_writes_the_same(tmp_path, words):
     assert again == result or (words is CAPTURE and "unchanged" in again)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_calibrate_twice_touches_no_file_and_killed_and_again_gives_the_same(tmp_path):
     run(tmp_path, *CAPTURE, "--out", "new")
     words = ["calibrate", "new/s", *options(SMALL), "--out"]
@@ -120,7 +120,7 @@ def cut(place, *words, seconds, **how):
     process.communicate()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_density_is_registered_once_and_killed_and_again_it_is_the_same(
     tmp_path, migrated_store, prefect_api, monkeypatch
 ):
@@ -151,7 +151,7 @@ def checkout(tmp_path, migrated_store, prefect_api, monkeypatch):
     return root
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_validation_is_recorded_once_and_killed_and_again_it_is_the_same(checkout):
     """The trials are too few to pass, so that a second one is not of a champion."""
     words = ["validate", "ping-pong-table", *options(TRIED + SMALL)]

@@ -111,7 +111,7 @@ def watched(program, folder):
     return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=settled)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_whoever_watches_takes_the_port_of_a_server_that_prefect_starts(tmp_path):
     with (
         watched(PREFECTS_OWN, tmp_path) as program,

@@ -134,6 +134,16 @@ def test_a_list_that_is_no_file_is_refused_at_once(root, kind):
 
 
 @pytest.mark.slow
+def test_a_recording_that_is_a_pipe_is_not_waited_for(root):
+    (sound,) = [each for each in listed(root)[1] if each["relpath"].endswith("flac")]
+    place = objects(root) / sound["md5"][:2] / sound["md5"][2:]
+    place.unlink()
+    os.mkfifo(place)
+    with pytest.raises(dvc_publish.PublicationError, match="found no regular file"):
+        dvc_publish.pull(root)
+
+
+@pytest.mark.slow
 def test_a_recording_that_was_exchanged_is_not_taken(root):
     (sound,) = [each for each in listed(root)[1] if each["relpath"].endswith("flac")]
     place = objects(root) / sound["md5"][:2] / sound["md5"][2:]

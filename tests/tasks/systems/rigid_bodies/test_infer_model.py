@@ -39,7 +39,7 @@ def result_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "out" / "result.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_simulated_cart_comes_back_and_its_future_too(tmp_path: Path, capsys) -> None:
     """All three intervals of 90 % hold the truth in 0.73 of such runs; the seed is fixed."""
     carts.model_in(tmp_path)

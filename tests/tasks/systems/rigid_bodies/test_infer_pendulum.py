@@ -68,7 +68,7 @@ def result_of(out: Path, files: list[Path], predicted: list[Path] | None = None)
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_simulated_pendulum_comes_back_and_its_future_too(tmp_path: Path) -> None:
     learnt = written(tmp_path / "a.csv", markers(angles(0)), motion_files.MARKERS)
     later = written(tmp_path / "b.csv", angles(1), motion_files.ANGLES)

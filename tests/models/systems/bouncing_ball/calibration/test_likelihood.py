@@ -212,7 +212,7 @@ def test_likelihood_ratios_average_to_one_under_the_law(
     assert abs(mean - 1.0) < 3.0 * error
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("truth, other, noise", EASY_PAIRS + HARD_PAIRS)
 def test_likelihood_ratios_average_to_one_under_the_law_over_many_drops(
     truth: tuple[float, float], other: tuple[float, float], noise: tuple[float, float]

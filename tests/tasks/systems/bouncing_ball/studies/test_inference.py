@@ -61,7 +61,7 @@ def _is_a_row(row: dict[str, Any]) -> None:
     assert math.isfinite(row["negative_log_posterior"]) and row["train_cpu_s"] >= 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_holds_the_tables_of_methods(study) -> None:
     result = study[0]
     assert result["noise"] == {"time_s": 1e-4, "position_m": 5.35e-3}
