@@ -25,6 +25,8 @@ from ricochet.tasks.storage.files import read_bytes
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
+RESERVED = ("", ".", "..", ".git", ".dvc")
+"""Names that lead elsewhere, or hold what a program runs."""
 LONGEST = 2**26
 """Bytes of a list of files: half a million of them."""
 
@@ -131,9 +133,9 @@ def _content(found: Any) -> bytes:
 
 
 def _is_plain(path: object) -> bool:
-    """Tell whether a path leads to a file below a folder that no program reads for itself."""
-    parts = path.split("/") if isinstance(path, str) else [""]
-    return all(part.isprintable() and part[:1] not in ("", ".") for part in parts)
+    """Tell whether a path leads to a file below a folder, and to none of Git's or DVC's."""
+    parts = path.casefold().split("/") if isinstance(path, str) else [""]
+    return all(part.isprintable() and part not in RESERVED for part in parts)
 
 
 def _refusal(subject: object, found: str, expected: str) -> Exception:

@@ -154,7 +154,7 @@ def test_a_recording_that_was_exchanged_is_not_taken(root):
     assert not (root / "data" / sound["relpath"]).exists()
 
 
-@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/take-0001.flac", "é"])
+@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é"])
 def test_a_plain_name_is_taken(path):
     assert dvc_program._is_plain(path)
 
