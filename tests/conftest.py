@@ -16,10 +16,16 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests import traces, wrong_types
 from tests.servers import prefect_api  # noqa: F401
 from tests.stores import empty_store, migrated_store  # noqa: F401
+
+# The same examples each time; others by `--hypothesis-profile=random`.
+settings.register_profile("random", settings.default)
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parents[1]
 _STATUS = pytest.StashKey[frozenset[str] | None]()

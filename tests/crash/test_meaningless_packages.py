@@ -103,7 +103,8 @@ def test_whatever_arrays_there_are_the_draws_that_pass_lie_in_the_prior(whole, t
     array = data.draw(arrays_of.arrays(np.float64, shape))
     made = dataclasses.replace(whole, arrays=whole.arrays | {name: array})
     try:
-        GRID.check(made, "here")
+        with np.errstate(all="ignore"):  # as when it is read
+            GRID.check(made, "here")
     except BadInput:
         return
     for found in (made.arrays["samples"], made.arrays["mean"]):
