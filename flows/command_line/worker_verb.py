@@ -12,11 +12,13 @@ ADDRESS, TRACKING = "PREFECT_API_URL", "MLFLOW_TRACKING_URI"
 
 def worker(call: Call) -> None:
     """Be the worker of a pool, until it ends."""
+    from ricochet.flows import prefect_settings
     from ricochet.flows.servers import environments, pool_worker, up
     from ricochet.tasks.console.progress import announce
     from ricochet.tasks.storage import login_transport, process_ids
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
+    up.refuse_foreign_places()
     running = up.find_running(artifacts())
     found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
     known = {**found, **os.environ}
@@ -32,6 +34,7 @@ def worker(call: Call) -> None:
     settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
     os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
+    prefect_settings.of_the_environment()
     pool_worker.work(call.arguments.pool, name)
 
 

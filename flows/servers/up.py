@@ -40,7 +40,7 @@ from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
-from ricochet.tasks.storage.provenance import ROOT, artifacts
+from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
 from ricochet.tasks.upkeep_settings import Keep
 
 Process = subprocess.Popen[bytes]
@@ -79,8 +79,9 @@ def prepare_environment() -> None:
 
     Raises:
         BadInput: A login would be sent to Prefect over plain http to another machine, or to servers
-            that are ending.
+            that are ending; or another user may write where outputs lie.
     """
+    refuse_foreign_places()
     kill_guard.guard_children()
     home = str(artifacts() / "prefect")
     for name, value in {**QUIET, **EMBEDDED, "PREFECT_HOME": home}.items():
@@ -89,6 +90,16 @@ def prepare_environment() -> None:
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
     _find_prefect()
     prefect_settings.of_the_environment()
+
+
+def refuse_foreign_places() -> None:
+    """Refuse outputs, and a current folder in place of a checkout, that others may write.
+
+    Settings, programs and deployments lie there, which are run.
+    """
+    places = [artifacts()] + [workplace().resolve()] * (workplace() != ROOT)
+    for each in places:
+        secret_files.refuse_foreign(each)
 
 
 def _find_prefect() -> None:
@@ -180,6 +191,7 @@ def _take_folders(lab: Lab) -> None:
     Raises:
         BadInput: A folder is another user's, or another user could move it away.
     """
+    refuse_foreign_places()
     store = lab.artifact_store
     packages = [Path(store)] if store and "://" not in store else []
     for each in (lab.state, lab.secrets_folder, *packages):

@@ -113,6 +113,27 @@ def test_a_way_that_others_of_a_group_may_change_is_refused(tmp_path, monkeypatc
     secret_files.refuse_shared_way(shared / "state")
 
 
+@pytest.mark.parametrize("what", ["outputs", "the current folder of a wheel"])
+def test_no_verb_that_needs_servers_runs_where_others_may_write(tmp_path, monkeypatch, what):
+    """Prefect's profile, programs that Python finds, and deployments would be theirs."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "own"))
+    if what == "outputs":
+        monkeypatch.setenv("RICOCHET_ARTIFACTS", str(shared))
+    else:
+        monkeypatch.setattr(up, "workplace", lambda: shared)
+    with pytest.raises(BadInput, match="where all may rename"):
+        up.prepare_environment()
+    with (
+        pytest.raises(BadInput, match="where all may rename"),
+        up.servers(up.Request(Lab(state=tmp_path / "state", mlflow_port=0, prefect_port=0))),
+    ):
+        pytest.fail("started")
+    assert cli.main(["worker", "rig"]) == 2
+
+
 @pytest.mark.parametrize("what", ["state", "secrets", "artifact_store"])
 def test_nothing_starts_where_others_could_move_what_a_lab_obeys(tmp_path, what):
     shared = tmp_path / "shared"
