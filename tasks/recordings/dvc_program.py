@@ -25,6 +25,8 @@ from ricochet.tasks.storage.files import read_bytes
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
+FILES_OF_KEYS = ("configpath", "credentialpath")
+"""Words of a remote in S3, each of which names a file."""
 RESERVED = ("", ".", "..", ".git", ".dvc")
 """Names that lead elsewhere, or hold what a program runs."""
 LONGEST = 2**26
@@ -145,10 +147,32 @@ def _refusal(subject: object, found: str, expected: str) -> Exception:
     return error
 
 
+def refuse_programs(folder: Path) -> None:
+    """Refuse a repository that says where keys of S3 lie: a file of keys may name a program.
+
+    Raises:
+        BadInput: Its `.dvc/config`, which comes with a clone, has such a word.
+    """
+    roots = (each / ".dvc" for each in (folder, *folder.parents))
+    place = next((each / "config" for each in roots if each.is_dir()), None)
+    if place is None or not place.exists():
+        return
+    for line in read_bytes(place, "DVC's configuration").decode(errors="replace").splitlines():
+        word = line.partition("=")[0].strip(" \t'\"").lower()
+        if word in FILES_OF_KEYS:
+            expected = "it in .dvc/config.local (`dvc remote modify --local`)"
+            raise BadInput(str(place), repr(word), expected)
+
+
 def main() -> int:
     """Run DVC's command line with the words of this one."""
     from dvc.cli import main as command
 
+    try:
+        refuse_programs(Path.cwd())
+    except BadInput as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     verify_hosts()
     verify_files()
     verify_lists()

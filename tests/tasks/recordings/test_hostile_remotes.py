@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_program, dvc_publish
 from tests.tasks.recordings import small_sessions
 
@@ -152,6 +153,20 @@ def test_a_recording_that_was_exchanged_is_not_taken(root):
     with pytest.raises(dvc_publish.PublicationError, match="checkout"):
         dvc_publish.pull(root)
     assert not (root / "data" / sound["relpath"]).exists()
+
+
+@pytest.mark.parametrize("word", dvc_program.FILES_OF_KEYS)
+@pytest.mark.parametrize("line", ["    {word} = ../keys\n", "'{word}'=../keys\n", "\t{WORD} = a\n"])
+def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / "below").mkdir()
+    dvc_program.refuse_programs(tmp_path / "below")
+    text = CONFIG + line.format(word=word, WORD=word.upper())
+    (tmp_path / ".dvc" / "config").write_text(text)
+    with pytest.raises(BadInput, match=f"found '{word}'"):
+        dvc_program.refuse_programs(tmp_path / "below")
+    (tmp_path / ".dvc" / "config").write_text(CONFIG)
+    dvc_program.refuse_programs(tmp_path / "below")
 
 
 @pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é"])
