@@ -89,12 +89,12 @@ wheel: ## build dist/ricochet_lab-*.whl, which pip installs anywhere
 	@ls dist/*.whl
 
 pull: setup ## fetch the recordings that data.dvc names
-	@if $(VENV)/bin/dvc status --quiet data.dvc >/dev/null 2>&1; \
+	@if $(DVC) status --quiet data.dvc >/dev/null 2>&1; \
 	then echo "pull: data/ matches data.dvc, nothing fetched"; \
 	elif $(DVC) pull --quiet data.dvc || $(DVC) pull --quiet -r published data.dvc; \
 	then echo "pull: data/ is complete"; \
 	else echo "data/: found files that differ from data.dvc, expected those it names:" >&2; \
-	$(VENV)/bin/dvc data status --granular >&2; \
+	$(DVC) data status --granular >&2; \
 	echo "'$(VENV)/bin/dvc checkout --force data.dvc' brings them back; 'ricochet calibrate' takes what is there" >&2; \
 	exit 2; fi
 
@@ -146,7 +146,7 @@ sample: setup ## record the simulated sample anew where it is missing (then: dvc
 	$(VENV)/bin/python -m ricochet.tasks.systems.bouncing_ball.sample
 
 repro: pull ## reproduce the sample's posteriors, skipping what is unchanged
-	$(VENV)/bin/dvc repro
+	$(DVC) repro
 
 figures: setup ## the paper's tables and figures at reduced size
 	$(VENV)/bin/ricochet study ball-inference --quick

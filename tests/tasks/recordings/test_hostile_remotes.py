@@ -155,6 +155,32 @@ def test_a_recording_that_was_exchanged_is_not_taken(root):
     assert not (root / "data" / sound["relpath"]).exists()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("home", ["one's own", "everybody's"])
+def test_dvc_remembers_where_nobody_else_may_write(root, tmp_path, home):
+    """Its own place is `/var/tmp/dvc`, where all may rename, and what lies there may be code."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(0o755 if home == "one's own" else 0o777)
+    seen = """
+import os
+from ricochet.tasks.recordings import dvc_program
+dvc_program.remember_apart()
+from dvc.repo import Repo
+place = Repo().site_cache_dir
+print(os.environ["DVC_SITE_CACHE_DIR"], os.stat(os.environ["DVC_SITE_CACHE_DIR"]).st_mode & 0o777)
+print(place)
+"""
+    own = {key: each for key, each in os.environ.items() if key != dvc_program.MEMORY}
+    own |= {"XDG_CACHE_HOME": str(cache), **dvc_publish.QUIET}
+    done = subprocess.run(
+        [sys.executable, "-c", seen], cwd=root, env=own, capture_output=True, text=True, check=True
+    )
+    (place, mode), inner = done.stdout.splitlines()[0].split(), done.stdout.splitlines()[1]
+    assert int(mode) == 0o700 and inner.startswith(place)
+    assert place.startswith(str(cache)) == (home == "one's own")
+
+
 @pytest.mark.parametrize("word", dvc_program.FILES_OF_KEYS)
 @pytest.mark.parametrize("line", ["    {word} = ../keys\n", "'{word}'=../keys\n", "\t{WORD} = a\n"])
 def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
