@@ -22,6 +22,9 @@ ENCRYPTED = {"require", "verify-ca", "verify-full"}
 """What may be asked of a database: that it is sent nothing in the clear. A word such as `hostaddr`
 could send its login elsewhere."""
 
+ELSEWHERE = {"PGHOST", "PGHOSTADDR", "PGSERVICE"}
+"""Variables that say where a database is whose address does not."""
+
 
 def go_directly(environment: MutableMapping[str, str]) -> None:
     """Have this machine asked without a proxy, beside the hosts that are already.
@@ -76,6 +79,8 @@ def check_database(where: str, address: str, environment: Mapping[str, str]) -> 
     if words and not (words.keys() == {"sslmode"} and {*words["sslmode"]} <= ENCRYPTED):
         expected = f"no words but sslmode={', '.join(sorted(ENCRYPTED))}"
         raise BadInput(where, repr(address), expected)
-    if not (words or parts.hostname in (None, *LOOPBACK) or environment.get("PGSSLMODE")):
+    near = parts.hostname in LOOPBACK or not (parts.hostname or ELSEWHERE & environment.keys())
+    stated = environment.get("PGSSLMODE") in ENCRYPTED | {"disable"}  # which nobody says unawares
+    if not (words or near or stated):
         expected = "?sslmode=verify-full behind it, or PGSSLMODE"
         raise BadInput(where, f"a database on {parts.hostname}, encrypted or not", expected)

@@ -64,6 +64,7 @@ REMOTE = "postgresql://lab@192.0.2.1/mlflow"
         (f"{REMOTE}?sslmode=verify-full", {}),
         (f"{REMOTE}?sslmode=require", {}),
         (REMOTE, {"PGSSLMODE": "verify-full"}),
+        (REMOTE, {"PGSSLMODE": "disable"}),
         ("postgresql://lab@127.0.0.1:5432/mlflow", {}),
         ("postgresql://lab@[::1]/mlflow", {}),
         ("postgresql:///mlflow", {}),
@@ -90,6 +91,22 @@ def test_a_database_is_reached_as_is_said_or_on_this_machine(address, environmen
 def test_its_password_goes_nowhere_in_the_clear(address):
     with pytest.raises(BadInput, match="sslmode"):
         login_transport.check_database("A_SETTING", address, {})
+
+
+@pytest.mark.parametrize(
+    ("address", "environment"),
+    [
+        (REMOTE, {"PGSSLMODE": "prefer"}),
+        (REMOTE, {"PGSSLMODE": "allow"}),
+        (REMOTE, {"PGSSLMODE": ""}),
+        ("postgresql:///mlflow", {"PGHOST": "192.0.2.1"}),
+        ("postgresql://lab@/mlflow", {"PGHOSTADDR": "192.0.2.1"}),
+        ("postgresql:///mlflow", {"PGSERVICE": "elsewhere"}),
+    ],
+)
+def test_nor_by_what_the_environment_says(address, environment):
+    with pytest.raises(BadInput, match="sslmode"):
+        login_transport.check_database("A_SETTING", address, environment)
 
 
 def test_a_proxy_is_not_on_the_way_to_this_machine(monkeypatch):
