@@ -95,9 +95,10 @@ def prepare_environment() -> None:
 def refuse_foreign_places() -> None:
     """Refuse outputs, and a current folder in place of a checkout, that others may write.
 
-    Settings, programs and deployments lie there, which are run.
+    Settings, programs and deployments lie there, which are run; so does the code in a checkout.
     """
-    places = [artifacts()] + [workplace().resolve()] * (workplace() != ROOT)
+    places = [artifacts()] * (not artifacts().is_relative_to(ROOT))
+    places += [workplace().resolve()] * (workplace() != ROOT)
     for each in places:
         secret_files.refuse_foreign(each)
 
