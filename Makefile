@@ -95,7 +95,7 @@ pull: setup ## fetch the recordings that data.dvc names
 	then echo "pull: data/ is complete"; \
 	else echo "data/: found files that differ from data.dvc, expected those it names:" >&2; \
 	$(DVC) data status --granular >&2; \
-	echo "'$(VENV)/bin/dvc checkout --force data.dvc' brings them back; 'ricochet calibrate' takes what is there" >&2; \
+	echo "'$(DVC) checkout --force data.dvc' brings them back; 'ricochet calibrate' takes what is there" >&2; \
 	exit 2; fi
 
 calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)

@@ -1,5 +1,6 @@
 """Fakes of what a night consists of, in place of sensors, servers and DVC."""
 
+import resource
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -82,3 +83,12 @@ def steps(monkeypatch):
     monkeypatch.setattr(nightly.validation, "validate", validate)
     monkeypatch.setattr(nightly.training, "train", train)
     return taken
+
+
+@pytest.fixture
+def many_files():
+    """Let this process have as many files open as it may."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)

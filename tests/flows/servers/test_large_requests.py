@@ -60,15 +60,6 @@ def test_bodies_are_bounded_but_those_of_files(tmp_path):
 ADMIN = {"Authorization": f"Basic {base64.b64encode(b'admin:of-the-lab-alone').decode()}"}
 
 
-@pytest.fixture
-def many_files():
-    """Let this process have as many files open as it may."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
 def with_logins(folder):
     """Return the variables of a server that asks who it is."""
     lines = ["[mlflow]", "default_permission = READ", f"database_uri = sqlite:///{folder}/users.db"]

@@ -244,15 +244,6 @@ def test_answers_that_nobody_reads_take_no_places(server):
             time.sleep(2.0)
 
 
-@pytest.fixture
-def many_files():
-    """Let this process have as many files open as it may."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
 UNFINISHED = "POST /api/flows/filter HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
 
 
