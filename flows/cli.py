@@ -124,9 +124,12 @@ class _Nowhere(io.TextIOBase):
 
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
+    from ricochet.tasks.figures import matplotlib_settings
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.systems import catalogue
 
+    if Takes.OUT in verb.takes:
+        matplotlib_settings.use_defaults()
     return Call(
         arguments=arguments,
         settings=catalogue.load_settings(arguments.params, arguments.overrides),

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ricochet.flows.servers.lab import Lab
-from ricochet.tasks.storage import secret_files
+from ricochet.tasks.storage import database_address, secret_files
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import ROOT, workplace
 from ricochet.tasks.upkeep_settings import Keep
@@ -165,6 +165,6 @@ def _of_prefect(lab: Lab, prefect: str, keep: Keep) -> dict[str, str]:
         "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(round(86400.0 * keep.flow_runs)),
     }
     if lab.prefect_database:
-        scheme, rest = "postgresql+asyncpg", lab.prefect_database.partition(":")[2]
-        found["PREFECT_API_DATABASE_CONNECTION_URL"] = f"{scheme}:{rest}"
+        address = database_address.for_asyncpg(lab.prefect_database)
+        found["PREFECT_API_DATABASE_CONNECTION_URL"] = address
     return found

@@ -6,7 +6,6 @@ of secrets, which its owner alone may read; the others are made there when they 
 
 import os
 import re
-import urllib.parse
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -15,7 +14,7 @@ from annotated_types import Interval
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ricochet.models.core.bad_input import BadInput, unknown_key
-from ricochet.tasks.storage import checked_yaml, limits, login_transport
+from ricochet.tasks.storage import checked_yaml, database_address, limits, login_transport
 from ricochet.tasks.storage.provenance import artifacts
 
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
@@ -36,7 +35,8 @@ class Lab:
         host: The address that is listened on.
         mlflow_port, prefect_port: 0 takes a free one.
         names: Names by which the servers are reached, beside loopback; others get 403.
-        mlflow_database, prefect_database: `postgresql://user@host/name`; empty: SQLite in `state`.
+        mlflow_database, prefect_database: addresses of PostgreSQL (`database_address`); empty:
+            SQLite in `state`.
         artifact_store: Where packages and figures lie: a folder or `s3://bucket/path`; empty is a
             folder in `state`.
         login: Whether MLflow asks for a name and a password. Prefect always asks for its password.
@@ -80,7 +80,9 @@ def load(path: Path) -> Lab:
 def checked(lab: Lab, where: str) -> Lab:
     """Return a lab whose values fit together, or raise BadInput."""
     for key in ("mlflow_database", "prefect_database"):
-        _check_database(getattr(lab, key), f"{where}: {key}")
+        if address := getattr(lab, key):
+            passwords = "`pgpass` in the folder of secrets"
+            database_address.check(f"{where}: {key}", address, os.environ, passwords=passwords)
     for name in lab.names:
         if not _NAME.fullmatch(name):
             raise BadInput(f"{where}: names", repr(name), "host names, with `:port` or `:*`")
@@ -116,23 +118,6 @@ def _check_store(address: str, where: str) -> None:
         raise BadInput(where, "a key", expected)
     if not _STORE.fullmatch(address):
         raise BadInput(where, repr(address), "a folder or s3://bucket/path")
-
-
-def _check_database(address: str, where: str) -> None:
-    if not address:
-        return
-    try:
-        parts = urllib.parse.urlsplit(address)
-        fits = parts.scheme == "postgresql" and len(parts.path) > 1 and parts.port != 0
-    except ValueError:
-        fits, parts = False, urllib.parse.urlsplit("")
-    words = urllib.parse.parse_qs(f"{parts.query}&{parts.fragment}", keep_blank_values=True)
-    if parts.password is not None or any("pass" in word.lower() for word in words):
-        expected = "an address without it; it belongs into `pgpass` in the folder of secrets"
-        raise BadInput(where, "a password", expected)
-    if not fits or "#" in address:
-        raise BadInput(where, repr(address), "postgresql://user@host:port/name")
-    login_transport.check_database(where, address, os.environ)
 
 
 def _placed(lab: Lab, file: Path) -> Lab:

@@ -18,13 +18,6 @@ ORCHESTRATION = ("PREFECT_API_AUTH_STRING", "PREFECT_API_KEY")
 DIRECT = ("no_proxy", "NO_PROXY")
 """Variables of the hosts that are asked without a proxy."""
 
-ENCRYPTED = {"require", "verify-ca", "verify-full"}
-"""What may be asked of a database: that it is sent nothing in the clear. A word such as `hostaddr`
-could send its login elsewhere."""
-
-ELSEWHERE = {"PGHOST", "PGHOSTADDR", "PGSERVICE"}
-"""Variables that say where a database is whose address does not."""
-
 
 def go_directly(environment: MutableMapping[str, str]) -> None:
     """Have this machine asked without a proxy, beside the hosts that are already.
@@ -64,23 +57,3 @@ def check_variable(name: str, logins: tuple[str, ...], environment: Mapping[str,
     """Check the address in a variable, if there is one; the logins are variables as well."""
     if address := environment.get(name):
         check(name, address, sent=any(environment.get(each) for each in logins))
-
-
-def check_database(where: str, address: str, environment: Mapping[str, str]) -> None:
-    """Refuse a database of PostgreSQL on another machine unless it is said how it is reached.
-
-    Its client otherwise sends the password in the clear to whoever answers and asks for it.
-
-    Raises:
-        BadInput: There is neither `sslmode` nor PGSSLMODE, or the address holds other words.
-    """
-    parts = urllib.parse.urlsplit(address)
-    words = urllib.parse.parse_qs(f"{parts.query}&{parts.fragment}", keep_blank_values=True)
-    if words and not (words.keys() == {"sslmode"} and {*words["sslmode"]} <= ENCRYPTED):
-        expected = f"no words but sslmode={', '.join(sorted(ENCRYPTED))}"
-        raise BadInput(where, repr(address), expected)
-    near = parts.hostname in LOOPBACK or not (parts.hostname or ELSEWHERE & environment.keys())
-    stated = environment.get("PGSSLMODE") in ENCRYPTED | {"disable"}  # which nobody says unawares
-    if not (words or near or stated):
-        expected = "?sslmode=verify-full behind it, or PGSSLMODE"
-        raise BadInput(where, f"a database on {parts.hostname}, encrypted or not", expected)

@@ -60,11 +60,16 @@ def refuse_shared_way(place: Path) -> None:
             _check_parent(each)
 
 
-def refuse_foreign(place: Path) -> None:
-    """Refuse an absolute place that another user made, may write or could move away: `BadInput`."""
+def refuse_foreign(place: Path, *, users: tuple[str, ...] = ()) -> None:
+    """Refuse an absolute place that another user made, may write or could move away: `BadInput`.
+
+    Args:
+        users: Names of those who may, where there are such, beside root and this one.
+    """
     refuse_shared_way(place)
     if place.exists():
-        _check_parent(place, sticky=False)
+        trusted = frozenset(each.pw_uid for each in pwd.getpwall() if each.pw_name in users)
+        _check_parent(place, sticky=False, trusted=trusted)
 
 
 @contextlib.contextmanager
@@ -113,17 +118,19 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def _check_parent(path: Path, *, sticky: bool = True) -> None:
+def _check_parent(
+    path: Path, *, sticky: bool = True, trusted: frozenset[int] = frozenset()
+) -> None:
     """Refuse a folder in which another user may rename, or but for `sticky` write, anything."""
-    facts = path.stat()
-    if facts.st_uid not in (0, os.geteuid()):
+    facts, mine = path.stat(), trusted | {0, os.geteuid()}
+    if facts.st_uid not in mine:
         raise BadInput(str(path), f"one of user {facts.st_uid}", "a way through your own or root's")
     if sticky and facts.st_mode & stat.S_ISVTX:
         return
     expected = "one that is yours or sticky" if sticky else "one that you alone may write"
     if facts.st_mode & stat.S_IWOTH:
         raise BadInput(str(path), "a folder where all may rename", expected)
-    if facts.st_mode & stat.S_IWGRP and (_listed(path) or _has_others(facts.st_gid)):
+    if facts.st_mode & stat.S_IWGRP and (_listed(path) or _has_others(facts.st_gid, mine)):
         raise BadInput(str(path), f"a folder where group {facts.st_gid} may rename", expected)
 
 
@@ -135,9 +142,8 @@ def _listed(path: Path) -> bool:
         return False
 
 
-def _has_others(group: int) -> bool:
+def _has_others(group: int, mine: frozenset[int]) -> bool:
     """Tell whether anybody else is in a group; it may be a user's own."""
-    mine = {0, os.geteuid()}
     users = pwd.getpwall()
     first = {each.pw_uid for each in users if each.pw_gid == group}
     try:

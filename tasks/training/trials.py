@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
@@ -23,12 +22,11 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import Trial, TrialState
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import files, limits, login_transport
+from ricochet.tasks.storage import database_address, files, limits
 
 JOURNAL = "search.journal"
 HEARTBEAT, GRACE = 15, 90
 WHERE = "search.storage"
-EXPECTED = "postgresql://USER@HOST/DATABASE, the password in the file that PGPASSFILE names"
 ATTEMPTS = 5
 
 
@@ -69,15 +67,7 @@ def opened(address: str, folder: Path) -> Iterator[Any]:
 
 def check(address: str) -> str:
     """Return an address that may be connected to; `BadInput` without showing a password."""
-    try:
-        found = urlsplit(address)
-    except ValueError as error:
-        raise BadInput(WHERE, "no address", EXPECTED) from error
-    if found.password is not None or "password" in found.query:
-        raise BadInput(WHERE, "a password", EXPECTED)
-    if found.scheme != "postgresql" or not found.path.strip("/"):
-        raise BadInput(WHERE, repr(address), EXPECTED)
-    login_transport.check_database(WHERE, address, os.environ)
+    database_address.check(WHERE, address, os.environ, passwords="the file that PGPASSFILE names")
     return address
 
 

@@ -55,60 +55,6 @@ def test_an_address_that_is_asked_without_a_login_is_allowed():
         login_transport.check_variable("URL", ("NAME",), {**variables, "NAME": "a"})
 
 
-REMOTE = "postgresql://lab@192.0.2.1/mlflow"
-
-
-@pytest.mark.parametrize(
-    ("address", "environment"),
-    [
-        (f"{REMOTE}?sslmode=verify-full", {}),
-        (f"{REMOTE}?sslmode=require", {}),
-        (REMOTE, {"PGSSLMODE": "verify-full"}),
-        (REMOTE, {"PGSSLMODE": "disable"}),
-        ("postgresql://lab@127.0.0.1:5432/mlflow", {}),
-        ("postgresql://lab@[::1]/mlflow", {}),
-        ("postgresql:///mlflow", {}),
-    ],
-)
-def test_a_database_is_reached_as_is_said_or_on_this_machine(address, environment):
-    login_transport.check_database("A_SETTING", address, environment)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        REMOTE,
-        "postgresql://lab@127.0.0.1,192.0.2.1/mlflow",
-        "postgresql://lab@127.0.0.1.example/mlflow",
-        f"{REMOTE}?sslmode=prefer",
-        f"{REMOTE}?sslmode=require&hostaddr=192.0.2.2",
-        f"{REMOTE}?sslmode=require&sslmode=disable",
-        "postgresql://lab@127.0.0.1/mlflow?hostaddr=192.0.2.2",
-        "postgresql:///mlflow?host=192.0.2.2",
-        "postgresql:///mlflow#sslmode=disable",
-    ],
-)
-def test_its_password_goes_nowhere_in_the_clear(address):
-    with pytest.raises(BadInput, match="sslmode"):
-        login_transport.check_database("A_SETTING", address, {})
-
-
-@pytest.mark.parametrize(
-    ("address", "environment"),
-    [
-        (REMOTE, {"PGSSLMODE": "prefer"}),
-        (REMOTE, {"PGSSLMODE": "allow"}),
-        (REMOTE, {"PGSSLMODE": ""}),
-        ("postgresql:///mlflow", {"PGHOST": "192.0.2.1"}),
-        ("postgresql://lab@/mlflow", {"PGHOSTADDR": "192.0.2.1"}),
-        ("postgresql:///mlflow", {"PGSERVICE": "elsewhere"}),
-    ],
-)
-def test_nor_by_what_the_environment_says(address, environment):
-    with pytest.raises(BadInput, match="sslmode"):
-        login_transport.check_database("A_SETTING", address, environment)
-
-
 def test_a_proxy_is_not_on_the_way_to_this_machine(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://192.0.2.9:3128")

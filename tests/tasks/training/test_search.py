@@ -139,7 +139,6 @@ print(search.search(test_search.space(value), Path(sys.argv[2]), trials=count, s
 
 
 @pytest.mark.slow
-@postgres.NEEDED
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_its_trial(
     tmp_path, monkeypatch
 ) -> None:
@@ -163,7 +162,7 @@ def test_two_processes_share_a_study_and_one_that_is_killed_costs_its_trial(
         done = search.completed("study", folders[1])
         assert len(done) == 6
         assert len({one.chosen["x"] for one in done}) == 6
-        assert postgres.PASSWORD not in "".join(log.read_text() for log in logs)
+        assert server.password not in "".join(log.read_text() for log in logs)
         time.sleep(9.0)  # the grace of the trial that was killed
         monkeypatch.setenv("PGPASSFILE", server.environment["PGPASSFILE"])
         monkeypatch.setattr(trials, "GRACE", 8)
