@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.provenance import artifacts
 
 AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
@@ -45,8 +46,10 @@ def make(folder: Path) -> None:
 def check(folder: Path) -> None:
     """Refuse a folder that lacks a file, whose key others may read, or where others may write.
 
-    Whoever may write there can put an authority of their own in its place; `BadInput`.
+    Whoever may write there, or above, can put an authority of their own in its place; `BadInput`.
     """
+    for place in (folder.absolute(), folder.resolve()):
+        secret_files.refuse_shared_way(place)
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():
             raise BadInput(str(folder / name), "no such file", MAKE)

@@ -45,6 +45,16 @@ def test_where_others_may_write_is_refused(tmp_path, name) -> None:
         certificates.check(tmp_path / "c")
 
 
+def test_a_way_that_others_may_rename_is_refused(tmp_path) -> None:
+    way = tmp_path / "way"
+    certificates.make(way / "c")
+    (tmp_path / "link").symlink_to(way / "c")
+    way.chmod(0o777)
+    for folder in (way / "c", tmp_path / "link"):
+        with pytest.raises(BadInput, match="all may rename"):
+            certificates.check(folder)
+
+
 def test_a_key_that_others_may_read_is_refused(tmp_path) -> None:
     certificates.make(tmp_path / "c")
     certificates.check(tmp_path / "c")
