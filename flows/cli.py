@@ -37,6 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the verb that the words after `ricochet` name; returns the exit status."""
     use_one_thread()
     go_directly(os.environ)
+    os.environ["PYTHONSAFEPATH"] = "1"  # what a verb starts takes no module of the current folder
     built = build_parser()
     arguments = built.parse_args(words)
     try:
@@ -128,8 +129,7 @@ def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.systems import catalogue
 
-    if Takes.OUT in verb.takes:
-        matplotlib_settings.use_defaults()
+    matplotlib_settings.ignore_files()
     return Call(
         arguments=arguments,
         settings=catalogue.load_settings(arguments.params, arguments.overrides),

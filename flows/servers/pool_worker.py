@@ -20,7 +20,7 @@ def command(pool: str, name: str) -> list[str]:
     Args:
         name: By which its runs are known to be dead with it.
     """
-    return [sys.executable, "-m", __name__, pool, name]
+    return [sys.executable, "-P", "-m", __name__, pool, name]
 
 
 def work(pool: str, name: str) -> None:

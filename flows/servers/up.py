@@ -38,6 +38,7 @@ from ricochet.flows.servers import (
 from ricochet.flows.servers.environments import QUIET
 from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.figures import matplotlib_settings
 from ricochet.tasks.storage import login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
@@ -90,6 +91,7 @@ def prepare_environment() -> None:
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
     _find_prefect()
     prefect_settings.of_the_environment()
+    matplotlib_settings.use_defaults()
 
 
 def refuse_foreign_places() -> None:
@@ -286,11 +288,11 @@ def _kept() -> Keep:
 
 
 def _prefect(*words: str) -> list[str]:
-    return [sys.executable, "-m", "prefect", *words]
+    return [sys.executable, "-P", "-m", "prefect", *words]
 
 
 def _deployment(file: Path) -> dict[str, list[str]]:
-    pools = [sys.executable, "-m", work_pools.__name__]
+    pools = [sys.executable, "-P", "-m", work_pools.__name__]
     deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
     return {"pools": pools, "deploy": _prefect(*deploy)}
 

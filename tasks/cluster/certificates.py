@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.provenance import artifacts
 
 AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
@@ -48,6 +47,8 @@ def check(folder: Path) -> None:
 
     Whoever may write there, or above, can put an authority of their own in its place; `BadInput`.
     """
+    from ricochet.tasks.storage import secret_files  # with numpy, for which no help waits
+
     for place in (folder.absolute(), folder.resolve()):
         secret_files.refuse_shared_way(place)
     for name in (AUTHORITY, CERTIFICATE, KEY):

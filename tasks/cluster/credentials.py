@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.cluster import certificates
+from ricochet.tasks.cluster import certificates, handshakes
 
 EXPECTED = "tls://HOST:PORT: whoever reaches an open port would run code there"
 
@@ -36,6 +36,7 @@ def load_dask(settings: Mapping[str, Any]) -> dict[str, Any]:
     except ModuleNotFoundError as error:
         expected = 'the extra `dask`: pip install "ricochet-lab[dask]"'
         raise BadInput("a cluster", f"no package {error.name}", expected) from error
+    handshakes.bound()
     for name in [*logging.root.manager.loggerDict, "asyncio"]:
         if name.partition(".")[0] in (distributed.__name__, "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -13,6 +13,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
+from ricochet.tasks.cluster import handshakes
 from ricochet.tasks.console.jobs import in_this_process, running_on
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage.provenance import ROOT
@@ -60,4 +61,5 @@ def do(expected: str, work: bytes, job: bytes) -> Any:
 def dask_setup(worker: object) -> None:
     """Describe the program as a worker starts, before its files may change; Dask calls this."""
     use_one_thread()
+    handshakes.bound()
     program()

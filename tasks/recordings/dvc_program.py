@@ -7,7 +7,7 @@ names them, and both the paths and the digests in a list may lead out of where t
 all. So whoever writes to a remote writes any file of whoever pulls. Here a list has its digest and
 names plain files, a digest is one, and every file that is fetched is compared with its own. Over
 SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/known_hosts`, as for
-`ssh` itself.
+`ssh` itself. What a clone may say is in `dvc_repository`.
 """
 
 import atexit
@@ -23,7 +23,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ricochet.models.core.bad_input import BadInput, shown
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings.dvc_repository import (
+    is_plain,
+    refusal,
+    refuse_programs,
+    verify_places,
+)
 from ricochet.tasks.storage.files import read_bytes
 from ricochet.tasks.storage.secret_files import taken_folder
 
@@ -31,10 +37,6 @@ DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
 MEMORY = "DVC_SITE_CACHE_DIR"
 """Variable of where DVC remembers what it has seen of files and remotes."""
-FILES_OF_KEYS = ("configpath", "credentialpath")
-"""Words of a remote in S3, each of which names a file."""
-RESERVED = ("", ".", "..", ".git", ".dvc")
-"""Names that lead elsewhere, or hold what a program runs."""
 LONGEST = 2**26
 """Bytes of a list of files: half a million of them."""
 
@@ -83,7 +85,7 @@ def verify_files() -> None:
     def added(self: Any, paths: Any, system: Any, *arguments: Any, **options: Any) -> Any:
         for each in [paths] if isinstance(paths, str) else paths:
             if system.protocol == "local" and os.path.exists(each) and not os.path.isfile(each):
-                raise _refusal(each, "no regular file", "one, as a pipe would be waited for")
+                raise refusal(each, "no regular file", "one, as a pipe would be waited for")
         return add(self, paths, system, *arguments, **options)
 
     module.HashFileDB.__init__, module.HashFileDB.add = begun, added
@@ -97,7 +99,7 @@ def _of_digests(place: Any) -> Any:
 
     def placed(self: Any, digest: Any) -> str:
         if not (isinstance(digest, str) and DIGEST.fullmatch(digest)):
-            raise _refusal(digest, "no digest", "hexadecimal digits")
+            raise refusal(digest, "no digest", "hexadecimal digits")
         found: str = place(self, digest)
         return found
 
@@ -115,7 +117,7 @@ def verify_lists() -> None:
         found = place.get(digest.value)
         content = _content(found)
         if len(content) > LONGEST or f"{hashlib.md5(content).hexdigest()}.dir" != digest.value:
-            raise _refusal(found.path, "another list of files", f"that of digest {digest.value}")
+            raise refusal(found.path, "another list of files", f"that of digest {digest.value}")
         once = SimpleNamespace(get=lambda _: _Read(content, found.path), hash_name=place.hash_name)
         made = load(cls, once, digest, *arguments, **options)
         made.fs = found.fs
@@ -123,8 +125,8 @@ def verify_lists() -> None:
 
     def listed(cls: Any, entries: Any, *arguments: Any, **options: Any) -> Any:
         for each in entries:
-            if not _is_plain(each["relpath"]):
-                raise _refusal(each["relpath"], "a path in a list", "plain names below its folder")
+            if not is_plain(each["relpath"]):
+                raise refusal(each["relpath"], "a path in a list", "plain names below its folder")
         return read(cls, entries, *arguments, **options)
 
     module.Tree.load, module.Tree.from_list = classmethod(loaded), classmethod(listed)
@@ -152,37 +154,7 @@ def _content(found: Any) -> bytes:
     except BadInput as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise error.__cause__ from None
-        raise _refusal(found.path, "no list of files", f"a file of {LONGEST} bytes") from error
-
-
-def _is_plain(path: object) -> bool:
-    """Tell whether a path leads to a file below a folder, and to none of Git's or DVC's."""
-    parts = path.casefold().split("/") if isinstance(path, str) else [""]
-    return all(part.isprintable() and part not in RESERVED for part in parts)
-
-
-def _refusal(subject: object, found: str, expected: str) -> Exception:
-    from dvc.exceptions import DvcException
-
-    error: Exception = DvcException(f"{shown(subject)}: found {found}, expected {expected}")
-    return error
-
-
-def refuse_programs(folder: Path) -> None:
-    """Refuse a repository that says where keys of S3 lie: a file of keys may name a program.
-
-    Raises:
-        BadInput: Its `.dvc/config`, which comes with a clone, has such a word.
-    """
-    roots = (each / ".dvc" for each in (folder, *folder.parents))
-    place = next((each / "config" for each in roots if each.is_dir()), None)
-    if place is None or not place.exists():
-        return
-    for line in read_bytes(place, "DVC's configuration").decode(errors="replace").splitlines():
-        word = line.partition("=")[0].strip(" \t'\"").lower()
-        if word in FILES_OF_KEYS:
-            expected = "it in .dvc/config.local (`dvc remote modify --local`)"
-            raise BadInput(str(place), repr(word), expected)
+        raise refusal(found.path, "no list of files", f"a file of {LONGEST} bytes") from error
 
 
 def main() -> int:
@@ -198,6 +170,7 @@ def main() -> int:
     verify_hosts()
     verify_files()
     verify_lists()
+    verify_places()
     return int(command(sys.argv[1:]))
 
 

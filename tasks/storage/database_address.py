@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import secret_files
 
 FORM = "postgresql://USER@HOST:PORT/NAME or postgresql://USER@/NAME?host=FOLDER"
 COMPARED = ("verify-ca", "verify-full")
@@ -76,7 +75,11 @@ def _check_socket(where: str, address: str, words: Mapping[str, list[str]]) -> N
     folders = words.get("host", [])
     if words.keys() != {"host"} or len(folders) != 1 or not _FOLDER.fullmatch(folders[0]):
         raise BadInput(where, repr(address), "?host=FOLDER alone, as in ?host=/run/postgresql")
-    secret_files.refuse_foreign(Path(folders[0]).resolve(), users=(SERVER,))
+    from ricochet.tasks.storage import secret_files  # with numpy, for which no help waits
+
+    place = Path(folders[0]).resolve()
+    made = next(each for each in (place, *place.parents) if each.exists())
+    secret_files.refuse_foreign(made, users=(SERVER,))
 
 
 def _check_port(where: str, address: str, words: Mapping[str, list[str]], mode: str) -> None:

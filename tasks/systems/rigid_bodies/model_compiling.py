@@ -62,7 +62,13 @@ def _plain(roots: Iterable[Element]) -> bool:
 
 
 def _try_apart(file: Path) -> None:
-    words = [sys.executable, "-m", __spec__.name if __spec__ else __name__, str(file.resolve())]
+    words = [
+        sys.executable,
+        "-P",
+        "-m",
+        __spec__.name if __spec__ else __name__,
+        str(file.resolve()),
+    ]
     bounds = f"{EXPECTED} in {MEMORY // 2**20} MiB and {SECONDS} s"
     try:
         tried = subprocess.run(

@@ -45,5 +45,5 @@ def test_the_command_is_a_worker_of_its_pool_by_its_name(pool: str) -> None:
     from ricochet.flows.servers import pool_worker
 
     assert pool_worker.command(pool, "machine 7") == [
-        *(sys.executable, "-m", "ricochet.flows.servers.pool_worker", pool, "machine 7")
+        *(sys.executable, "-P", "-m", "ricochet.flows.servers.pool_worker", pool, "machine 7")
     ]

@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_program, dvc_publish
 from tests.tasks.recordings import small_sessions
 
@@ -181,27 +180,18 @@ print(place)
     assert place.startswith(str(cache)) == (home == "one's own")
 
 
-@pytest.mark.parametrize("word", dvc_program.FILES_OF_KEYS)
-@pytest.mark.parametrize("line", ["    {word} = ../keys\n", "'{word}'=../keys\n", "\t{WORD} = a\n"])
-def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
-    (tmp_path / ".dvc").mkdir()
-    (tmp_path / "below").mkdir()
-    dvc_program.refuse_programs(tmp_path / "below")
-    text = CONFIG + line.format(word=word, WORD=word.upper())
-    (tmp_path / ".dvc" / "config").write_text(text)
-    with pytest.raises(BadInput, match=f"found '{word}'"):
-        dvc_program.refuse_programs(tmp_path / "below")
-    (tmp_path / ".dvc" / "config").write_text(CONFIG)
-    dvc_program.refuse_programs(tmp_path / "below")
-
-
-@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é"])
-def test_a_plain_name_is_taken(path):
-    assert dvc_program._is_plain(path)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/x", "a\0", 3, None]
+    ("link", "target", "path"),
+    [("data", ".git", "data/hooks/post-index-change"), ("a", "../home", "a/b/new")],
 )
-def test_no_other_is(path):
-    assert not dvc_program._is_plain(path)
+def test_what_is_fetched_goes_by_no_link_that_came_with_a_clone(root, link, target, path):
+    digest = put(root, EVIL)
+    outs = f"- md5: {digest}\n  size: {len(EVIL)}\n  hash: md5\n  isexec: true\n  path: {path}\n"
+    (root / "data.dvc").write_text(f"outs:\n{outs}")
+    (root.parent / "home" / "b").mkdir(parents=True)
+    (root / link).symlink_to(target)
+    before = tree(root.parent)
+    with pytest.raises(dvc_publish.PublicationError, match="a link on its way"):
+        dvc_publish.pull(root)
+    assert tree(root.parent) == before

@@ -92,7 +92,7 @@ def test_nor_is_what_the_environment_says_enough(address, environment):
         check(address, environment)
 
 
-@pytest.mark.parametrize("folder", ["/tmp", "/dev/shm"])
+@pytest.mark.parametrize("folder", ["/tmp", "/dev/shm", "/tmp/absent/below"])
 def test_a_socket_in_a_folder_of_all_users_is_refused(folder):
     with pytest.raises(BadInput, match="all may rename"):
         check(f"{SOCKET}{folder}", {})

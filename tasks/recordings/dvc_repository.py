@@ -1,0 +1,97 @@
+"""What a clone of somebody else's recordings may say: no program, and no place but below itself."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from ricochet.models.core.bad_input import BadInput, shown
+from ricochet.tasks.storage.files import read_bytes
+
+FILES_OF_KEYS = ("configpath", "credentialpath")
+"""Words of a remote in S3, each of which names a file, which may name a program."""
+CONFIGURATION, OWN = "config", "config.local"
+"""DVC's files of settings: that of all clones, and that of one."""
+RESERVED = ("", ".", "..", ".git", ".dvc")
+"""Names that lead elsewhere, or hold what a program runs."""
+
+
+def is_plain(path: object) -> bool:
+    """Tell whether a path leads to a file below a folder, and to none of Git's or DVC's."""
+    parts = path.casefold().split("/") if isinstance(path, str) else [""]
+    return all(part.isprintable() and part not in RESERVED for part in parts)
+
+
+def refuse_programs(folder: Path) -> None:
+    """Refuse a repository that says where keys of S3 lie: a file of keys may name a program.
+
+    Raises:
+        BadInput: Its `.dvc/config`, which comes with a clone, has such a word, or its
+            `config.local` came with it.
+    """
+    roots = (each / ".dvc" for each in (folder, *folder.parents))
+    place = next((each for each in roots if each.is_dir()), None)
+    if place is None:
+        return
+    if (place / OWN).exists() and _tracked(place / OWN):
+        raise BadInput(str(place / OWN), "a file of Git's", "one of this clone alone")
+    if not (place / CONFIGURATION).exists():
+        return
+    content = read_bytes(place / CONFIGURATION, "DVC's configuration")
+    for line in content.decode(errors="replace").splitlines():
+        word = line.partition("=")[0].strip(" \t'\"").lower()
+        if word in FILES_OF_KEYS:
+            expected = "it in .dvc/config.local (`dvc remote modify --local`)"
+            raise BadInput(str(place / CONFIGURATION), repr(word), expected)
+
+
+def verify_places() -> None:
+    """Have DVC write below the repository alone, by no link that Git may have brought.
+
+    Nothing is imported from another repository, whose settings nobody here has looked at.
+    """
+    from dvc import dependency, output
+
+    module: Any = output
+    begin, own = module.Output.__init__, (dependency.Dependency, dependency.ParamsDependency)
+
+    def begun(self: Any, *arguments: Any, **options: Any) -> None:
+        if self.IS_DEPENDENCY and type(self) not in own:
+            raise refusal(arguments[1], "an import", "files of this repository")
+        begin(self, *arguments, **options)
+        if self.IS_DEPENDENCY and self.fs.protocol != "local":
+            raise refusal(self.def_path, "an import", "files of this repository")
+        if self.fs.protocol == "local" and not self.IS_DEPENDENCY and self.repo is not None:
+            _check_output(Path(self.fs_path), Path(self.repo.root_dir))
+
+    module.Output.__init__ = begun
+
+
+def _check_output(path: Path, root: Path) -> None:
+    """Refuse what lies outside a repository, or on whose way there is a link."""
+    place = os.path.relpath(path, root)
+    if not is_plain(place):
+        raise refusal(place, "a place to write to", "plain names below the repository")
+    for above in (root / place).parents:
+        if above == root:
+            return
+        if above.is_symlink():
+            raise refusal(place, f"a link on its way, {above.name}", "folders")
+
+
+def refusal(subject: object, found: str, expected: str) -> Exception:
+    """Return DVC's kind of error, in this project's form."""
+    from dvc.exceptions import DvcException
+
+    error: Exception = DvcException(f"{shown(subject)}: found {found}, expected {expected}")
+    return error
+
+
+def _tracked(file: Path) -> bool:
+    """Tell whether Git brought a file here."""
+    words = ["git", "ls-files", "--error-unmatch", "--", file.name]
+    try:
+        done = subprocess.run(words, cwd=file.parent, check=False, capture_output=True)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0

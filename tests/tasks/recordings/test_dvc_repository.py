@@ -1,0 +1,52 @@
+"""A clone of somebody else's recordings names no program, and no place but below itself."""
+
+import subprocess
+
+import pytest
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import dvc_repository
+
+CONFIG = """[core]
+    remote = lab
+['remote "lab"']
+    url = ../store
+"""
+
+
+@pytest.mark.parametrize("word", dvc_repository.FILES_OF_KEYS)
+@pytest.mark.parametrize("line", ["    {word} = ../keys\n", "'{word}'=../keys\n", "\t{WORD} = a\n"])
+def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / "below").mkdir()
+    dvc_repository.refuse_programs(tmp_path / "below")
+    text = CONFIG + line.format(word=word, WORD=word.upper())
+    (tmp_path / ".dvc" / "config").write_text(text)
+    with pytest.raises(BadInput, match=f"found '{word}'"):
+        dvc_repository.refuse_programs(tmp_path / "below")
+    (tmp_path / ".dvc" / "config").write_text(CONFIG)
+    dvc_repository.refuse_programs(tmp_path / "below")
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é"])
+def test_a_plain_name_is_taken(path):
+    assert dvc_repository.is_plain(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/x", "a\0", 3, None]
+)
+def test_no_other_is(path):
+    assert not dvc_repository.is_plain(path)
+
+
+def test_settings_of_one_clone_alone_came_with_none(tmp_path):
+    own = tmp_path / ".dvc" / dvc_repository.OWN
+    own.parent.mkdir()
+    own.write_text("[cache]\n")
+    dvc_repository.refuse_programs(tmp_path)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    dvc_repository.refuse_programs(tmp_path)
+    subprocess.run(["git", "add", "-f", str(own)], cwd=tmp_path, check=True)
+    with pytest.raises(BadInput, match="a file of Git's"):
+        dvc_repository.refuse_programs(tmp_path)
