@@ -102,4 +102,5 @@ VERB = Verb(
     _options,
     details=INSTALLED,
     takes=Takes(0),
+    anywhere=True,
 )

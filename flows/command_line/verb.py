@@ -91,6 +91,7 @@ class Verb:
         details: More for the help, in whole lines.
         takes: The shared options that it offers.
         instead: An option of its own that may stand for the last of its words.
+        anywhere: Whether it reads nothing where it starts, and may start where others write.
     """
 
     words: tuple[str, ...]
@@ -101,6 +102,7 @@ class Verb:
     details: str = ""
     takes: Takes = ALL
     instead: str = ""
+    anywhere: bool = False
 
 
 def prepare_servers(announced: str = SERVERS) -> None:

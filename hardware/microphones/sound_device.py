@@ -6,6 +6,7 @@ word (`frame_clock`), for which it is listened to a little before a take and aft
 extra `capture` and Debian's libportaudio2.
 """
 
+import contextlib
 import os
 import tempfile
 import threading
@@ -162,7 +163,8 @@ def sounddevice() -> Any:
         BadInput: sounddevice or PortAudio is missing.
     """
     try:
-        import sounddevice as driver
+        with contextlib.chdir("/"):  # the linker that looks for PortAudio reads the current folder
+            import sounddevice as driver
     except (ImportError, OSError) as error:
         expected = "the extra `capture` (pip install sounddevice) and Debian's libportaudio2"
         raise BadInput("sounddevice", str(error), expected) from error

@@ -11,6 +11,7 @@ SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/kn
 """
 
 import atexit
+import contextlib
 import hashlib
 import importlib.util
 import io
@@ -35,6 +36,7 @@ from ricochet.tasks.storage.secret_files import taken_folder
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
+PLAIN, HERE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*"), "localhost"
 MEMORY = "DVC_SITE_CACHE_DIR"
 """Variable of where DVC remembers what it has seen of files and remotes."""
 LONGEST = 2**26
@@ -65,6 +67,9 @@ def verify_hosts() -> None:
     prepare = SSHFileSystem._prepare_credentials
 
     def verified(self: Any, **config: Any) -> dict[str, Any]:
+        for each in (config["host"], config.get("user") or config.get("username") or HERE):
+            if not PLAIN.fullmatch(str(each)):  # which `ssh`'s own settings may put into a command
+                raise refusal(each, "no name of a host or a user", "letters, digits, .:_-")
         known = str(Path("~/.ssh/known_hosts").expanduser())
         return {**prepare(self, **config), "known_hosts": known, "agent_forwarding": False}
 
@@ -104,6 +109,32 @@ def _of_digests(place: Any) -> Any:
         return found
 
     return placed
+
+
+def verify_cache() -> None:
+    """Have DVC take nothing of a cache that others write to but what has its digest."""
+    from dvc_data.hashfile.hash import hash_file
+    from dvc_data.index import index
+
+    module: Any = index
+    get = module.ObjectStorage.get
+
+    def compared(self: Any, entry: Any) -> Any:
+        system, path = get(self, entry)
+        digest = entry.hash_info.value
+        foreign = system.protocol == "local" and _is_foreign(path) and not digest.endswith(".dir")
+        if foreign and hash_file(path, system, entry.hash_info.name)[1].value != digest:
+            raise refusal(path, "another file in the cache", f"that of digest {digest}")
+        return system, path
+
+    module.ObjectStorage.get = compared
+
+
+def _is_foreign(path: str) -> bool:
+    try:
+        return os.stat(path).st_uid not in (0, os.geteuid())
+    except FileNotFoundError:
+        return False
 
 
 def verify_lists() -> None:
@@ -159,18 +190,22 @@ def _content(found: Any) -> bytes:
 
 def main() -> int:
     """Run DVC's command line with the words of this one."""
-    from dvc.cli import main as command
-
     try:
         refuse_programs(Path.cwd())
     except BadInput as error:
         sys.stderr.write(f"{error}\n")
         return 2
     remember_apart()
+    with contextlib.chdir("/"):  # asyncssh looks for libraries, and the linker in a clone for them
+        from dvc.cli import main as command
+
+        if importlib.util.find_spec("asyncssh") is not None:
+            importlib.import_module("asyncssh")
     verify_hosts()
     verify_files()
     verify_lists()
     verify_places()
+    verify_cache()
     return int(command(sys.argv[1:]))
 
 

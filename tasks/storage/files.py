@@ -47,7 +47,13 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def output_folder(path: Path) -> Path:
-    """Make a folder for results, parents included; return its absolute path, or raise BadInput."""
+    """Make a folder for results, parents included; return its absolute path, or raise BadInput.
+
+    A link that another user put on the way is refused: it would choose whose files are replaced.
+    """
+    for each in (path.absolute(), *path.absolute().parents):
+        if each.is_symlink() and (owner := each.lstat().st_uid) not in (0, os.geteuid()):
+            raise BadInput(str(each), f"a link of user {owner}", "a folder, or a link of yours")
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK):

@@ -195,3 +195,32 @@ def test_what_is_fetched_goes_by_no_link_that_came_with_a_clone(root, link, targ
     with pytest.raises(dvc_publish.PublicationError, match="a link on its way"):
         dvc_publish.pull(root)
     assert tree(root.parent) == before
+
+
+@pytest.mark.slow
+def test_a_host_of_a_clone_puts_no_words_into_a_command(root, tmp_path):
+    pytest.importorskip("dvc_ssh")
+    words = f"ssh://a@h -oProxyCommand='touch {tmp_path}/ran' b/x"
+    (root / ".dvc" / "config").write_text(CONFIG.replace("../store", f'"{words}"'))
+    with pytest.raises(dvc_publish.PublicationError, match="no name of a host or a user"):
+        dvc_publish.pull(root)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.slow
+def test_what_others_put_into_a_cache_is_compared(root):
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a file away")
+    (root / ".dvc" / "config").write_text(f"{CONFIG}[cache]\n    dir = ../../shared\n")
+    dvc_publish.pull(root)
+    recording = next((root / "data").rglob("*.flac"))
+    digest = hashlib.md5(recording.read_bytes()).hexdigest()
+    place = root.parent / "shared" / "files" / "md5" / digest[:2] / digest[2:]
+    place.chmod(0o644)
+    place.write_bytes(EVIL)
+    place.chmod(0o444)  # by which DVC knows what has been compared
+    os.chown(place, 65534, 65534)
+    shutil.rmtree(root / "data")
+    with pytest.raises(dvc_publish.PublicationError, match="another file in the cache"):
+        dvc_publish.pull(root)
+    assert all(each.read_bytes() != EVIL for each in (root / "data").rglob("*.flac"))
