@@ -224,3 +224,16 @@ def test_what_others_put_into_a_cache_is_compared(root):
     with pytest.raises(dvc_publish.PublicationError, match="another file in the cache"):
         dvc_publish.pull(root)
     assert all(each.read_bytes() != EVIL for each in (root / "data").rglob("*.flac"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "source", ["path: data\n  repo:\n    url: {0}/other\n", "path: s3://bucket/data\n"]
+)
+def test_nothing_is_imported_whose_settings_nobody_has_looked_at(root, source, tmp_path):
+    (root / "data.dvc").write_text(
+        f"frozen: true\ndeps:\n- {source.format(tmp_path)}"
+        f"outs:\n- md5: {hashlib.md5(EVIL).hexdigest()}\n  hash: md5\n  path: data\n"
+    )
+    with pytest.raises(dvc_publish.PublicationError, match="found an import"):
+        dvc_publish.pull(root)
