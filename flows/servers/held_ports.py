@@ -18,7 +18,7 @@ from ricochet.models.core.bad_input import BadInput
 
 DOOR = "ports.sock"
 MOST = 8
-"""Sockets that are handed over: of two servers, on one or two addresses each."""
+"""Sockets that are handed over: of two servers, on up to three addresses each."""
 PATIENCE = 10.0
 """Longest wait for what `up` hands over, s."""
 LINES = 200

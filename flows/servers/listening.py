@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from ricochet.models.core.bad_input import BadInput
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK, SECOND = "127.0.0.1", "::1"
+"""What `localhost` is, the second of them first, where a machine has both."""
 EVERYWHERE = "0.0.0.0"
 BACKLOG = 2048
 """Connections that wait, as at uvicorn."""
@@ -30,7 +31,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
         BadInput: The port is taken, or the address is not of this machine.
     """
     found = [_listener(host, port)]
-    number, port = found[0].getsockname()
+    number, port = found[0].getsockname()[:2]
     if number not in (LOOPBACK, EVERYWHERE):
         try:
             found.append(_listener(LOOPBACK, port))
@@ -42,13 +43,17 @@ def listen(host: str, port: int) -> list[socket.socket]:
 
 @contextlib.contextmanager
 def held(host: str, ports: Sequence[int]) -> Iterator[list[list[socket.socket]]]:
-    """Listen on several ports while the block lasts, and until all that it started has ended."""
+    """Listen on several ports while the block lasts, and until all that it started has ended.
+
+    On each by all that `localhost` may be, for else another user could listen on the rest.
+    """
     with contextlib.ExitStack() as stack:
         found = []
         for port in ports:
-            found.append(listen(host, port))
-            for listener in found[-1]:
-                stack.enter_context(listener)
+            found.append([stack.enter_context(each) for each in listen(host, port)])
+            number = found[-1][0].getsockname()[1]
+            if host != SECOND and _has_second():
+                found[-1].append(stack.enter_context(_listener(SECOND, number)))
         yield found
 
 
@@ -61,7 +66,7 @@ def address(listeners: Sequence[socket.socket]) -> str:
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    found = socket.socket()
+    found = socket.socket(_family(host))
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # for this user alone
     try:
         found.bind((host, port))
@@ -80,6 +85,20 @@ def _listener(host: str, port: int) -> socket.socket:
 
 def _is_answered(host: str, port: int) -> bool:
     """Tell whether this user has another server there: with it, a port would be shared."""
-    with socket.socket() as asking:
+    with socket.socket(_family(host)) as asking:
         asking.settimeout(1.0)
         return asking.connect_ex((host, port)) != errno.ECONNREFUSED
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _has_second() -> bool:
+    """Tell whether this machine has the second loopback: IPv6 may be off."""
+    try:
+        with socket.socket(socket.AF_INET6) as asking:
+            asking.bind((SECOND, 0))
+    except OSError:
+        return False
+    return True

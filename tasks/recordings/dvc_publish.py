@@ -242,7 +242,8 @@ def _options(root: Path, remote: str) -> dict[str, str]:
     """Return what DVC knows of a remote, its address and how to log in, those of one's own too."""
     rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
     start = f"remote.{remote}."
-    return {key[len(start) :]: value for key, _, value in rows if key.startswith(start)}
+    found = {key[len(start) :]: value for key, _, value in rows if key.startswith(start)}
+    return {key: value for key, value in found.items() if "." not in key}  # that of `lab.new`
 
 
 def _ask(root: Path, *arguments: str, check: bool = True) -> str:

@@ -1,6 +1,7 @@
 """What a clone of somebody else's recordings may say: no program, and no place but below itself."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ FILES_OF_KEYS = ("configpath", "credentialpath")
 """Words of a remote in S3, each of which names a file, which may name a program."""
 CONFIGURATION, OWN = "config", "config.local"
 """DVC's files of settings: that of all clones, and that of one."""
+_SECTION, _WORD = re.compile(r"'?[\w-]+( \"[\w.-]+\")?'?"), re.compile(r"[\w-]+")
 RESERVED = ("", ".", "..", ".git", ".dvc")
 """Names that lead elsewhere, or hold what a program runs."""
 
@@ -26,8 +28,8 @@ def refuse_programs(folder: Path) -> None:
     """Refuse a repository that says where keys of S3 lie: a file of keys may name a program.
 
     Raises:
-        BadInput: Its `.dvc/config`, which comes with a clone, has such a word, or its
-            `config.local` came with it.
+        BadInput: Its `.dvc/config`, which comes with a clone, has such a word, or one that another
+            line of DVC's list of words could be; or its `config.local` came with it.
     """
     roots = (each / ".dvc" for each in (folder, *folder.parents))
     place = next((each for each in roots if each.is_dir()), None)
@@ -35,14 +37,29 @@ def refuse_programs(folder: Path) -> None:
         return
     if (place / OWN).exists() and _tracked(place / OWN):
         raise BadInput(str(place / OWN), "a file of Git's", "one of this clone alone")
-    if not (place / CONFIGURATION).exists():
-        return
-    content = read_bytes(place / CONFIGURATION, "DVC's configuration")
-    for line in content.decode(errors="replace").splitlines():
-        word = line.partition("=")[0].strip(" \t'\"").lower()
-        if word in FILES_OF_KEYS:
-            expected = "it in .dvc/config.local (`dvc remote modify --local`)"
-            raise BadInput(str(place / CONFIGURATION), repr(word), expected)
+    if (place / CONFIGURATION).exists():
+        _check_words(place / CONFIGURATION)
+
+
+def _check_words(file: Path) -> None:
+    """Refuse names and values of which DVC's list of all, a line each, would make others."""
+    from configobj import ConfigObj, ConfigObjError
+
+    content = read_bytes(file, "DVC's configuration").decode(errors="replace")
+    try:
+        found = ConfigObj(content.splitlines(), interpolation=False)
+    except ConfigObjError as error:
+        raise BadInput(str(file), "no configuration", "DVC's") from error
+    for name in found.sections:
+        if not _SECTION.fullmatch(name) or found[name].sections:
+            raise BadInput(str(file), repr(name), 'sections such as core or remote "NAME"')
+    for section in (found, *found.values()):
+        for word in getattr(section, "scalars", ()):
+            if word.lower() in FILES_OF_KEYS:
+                expected = "it in .dvc/config.local (`dvc remote modify --local`)"
+                raise BadInput(str(file), repr(word), expected)
+            if not _WORD.fullmatch(word) or len(str(section[word]).splitlines()) > 1:
+                raise BadInput(str(file), repr(word), "words with a value of one line each")
 
 
 def verify_places() -> None:

@@ -75,7 +75,7 @@ def spy(secret, folder):
 
 def take(port):
     """Try to listen on a port by every address that leads to loopback; return those that it got."""
-    wanted = ["127.0.0.1", "127.0.0.1", "0.0.0.0", "::", "::ffff:127.0.0.1"]
+    wanted = ["127.0.0.1", "127.0.0.1", "0.0.0.0", "::", "::ffff:127.0.0.1", "::1"]
     got = []
     for number, address in enumerate(wanted):
         option = socket.SO_REUSEPORT if number == 1 else socket.SO_REUSEADDR

@@ -43,7 +43,7 @@ def test_once_the_servers_end_calls_are_refused_and_only_their_user_gets_the_por
     with contextlib.ExitStack() as programs:
         with listening.held("127.0.0.1", [0, 0]) as sockets:
             listeners = [each for one in sockets for each in one]
-            ports = [each.getsockname()[1] for each in listeners]
+            ports = [one[0].getsockname()[1] for one in sockets]
             with held_ports.offered(tmp_path, listeners):
                 for _ in range(2):
                     programs.enter_context(holder(tmp_path, *ports))
@@ -51,7 +51,7 @@ def test_once_the_servers_end_calls_are_refused_and_only_their_user_gets_the_por
             wait_for(lambda port=port: refused(port), seconds=60)
             assert takes(port) == []
         with listening.held("127.0.0.1", ports) as again:
-            for [listener], port in zip(again, ports, strict=True):
+            for [listener, *_], port in zip(again, ports, strict=True):
                 with socket.create_connection(("127.0.0.1", port), 5) as asking:
                     listener.accept()[0].close()
                     assert asking.recv(1) == b""
@@ -62,7 +62,7 @@ def test_once_the_servers_end_calls_are_refused_and_only_their_user_gets_the_por
 
 
 def test_a_program_that_was_killed_holds_nothing_and_costs_the_servers_nothing(tmp_path):
-    with listening.held("127.0.0.1", [0]) as [[listener]]:
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         port = listener.getsockname()[1]
         with held_ports.offered(tmp_path, [listener]):
             before = psutil.Process().num_fds()
@@ -77,7 +77,7 @@ def test_a_program_that_was_killed_holds_nothing_and_costs_the_servers_nothing(t
 
 def test_programs_beyond_a_number_are_sent_away_and_there_is_room_again(tmp_path, monkeypatch):
     monkeypatch.setattr(held_ports, "LINES", 1)
-    with listening.held("127.0.0.1", [0]) as [[listener]]:
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         port = listener.getsockname()[1]
         with held_ports.offered(tmp_path, [listener]):
             with holder(tmp_path, port), pytest.raises(BadInput, match="do not hand over"):
@@ -94,7 +94,7 @@ def _is_taken(state, port):
 def test_a_folder_of_any_length_has_a_door_and_leaves_none(tmp_path):
     state = tmp_path.joinpath(*["a" * 50] * 5)
     state.mkdir(parents=True)
-    with listening.held("127.0.0.1", [0]) as [[listener]]:
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         for _ in range(2):
             with (
                 held_ports.offered(state, [listener]),
@@ -105,7 +105,7 @@ def test_a_folder_of_any_length_has_a_door_and_leaves_none(tmp_path):
 
 
 def test_servers_that_hand_over_other_ports_or_none_are_bad_input(tmp_path):
-    with listening.held("127.0.0.1", [0]) as [[listener]]:
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         with pytest.raises(BadInput, match=r"do not hand over their ports .No such file"):
             held_ports.hold(tmp_path, [1])
         with (

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from tests.flows.servers.strangers import takes
 
+IPV6 = Path("/proc/net/if_inet6").exists()
 ANSWER = """
 import socket, sys
 connection, _ = socket.socket(fileno=int(sys.argv[1])).accept()
@@ -22,19 +24,19 @@ connection.close()
 
 
 def test_no_other_user_takes_a_port_that_is_listened_on_by_any_address_or_option():
-    (listener,) = listening.listen("127.0.0.1", 0)
-    with listener:
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         assert takes(listener.getsockname()[1]) == []
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2", "::1"])
 def test_clients_of_this_machine_are_sent_to_loopback_by_number_and_find_the_server(host):
     with listening.held(host, [0, 0]) as found:
         for listeners in found:
             address = listening.address(listeners)
             assert address.startswith("http://127.0.0.1:")
             port = int(address.rpartition(":")[2])
-            socket.create_connection(("127.0.0.1", port), 5).close()
+            for each in ("127.0.0.1", "::1") if IPV6 else ("127.0.0.1",):
+                socket.create_connection((each, port), 5).close()
             assert takes(port) == []
 
 

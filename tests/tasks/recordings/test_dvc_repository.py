@@ -6,6 +6,7 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_repository
+from ricochet.tasks.storage.provenance import ROOT
 
 CONFIG = """[core]
     remote = lab
@@ -22,7 +23,7 @@ def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
     dvc_repository.refuse_programs(tmp_path / "below")
     text = CONFIG + line.format(word=word, WORD=word.upper())
     (tmp_path / ".dvc" / "config").write_text(text)
-    with pytest.raises(BadInput, match=f"found '{word}'"):
+    with pytest.raises(BadInput, match=f"(?i)found '{word}'"):
         dvc_repository.refuse_programs(tmp_path / "below")
     (tmp_path / ".dvc" / "config").write_text(CONFIG)
     dvc_repository.refuse_programs(tmp_path / "below")
@@ -50,3 +51,29 @@ def test_settings_of_one_clone_alone_came_with_none(tmp_path):
     subprocess.run(["git", "add", "-f", str(own)], cwd=tmp_path, check=True)
     with pytest.raises(BadInput, match="a file of Git's"):
         dvc_repository.refuse_programs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[plots]\n    out_dir = '''x\nremote.lab.configpath=../keys'''\n",
+        "['remote \"lab.configpath=../keys #\"']\n    url = a\n",
+        "[core]\n    'a=b' = c\n",
+        "[core]\n    [[deeper]]\n        a = b\n",
+        "[core\n",
+    ],
+)
+def test_no_word_becomes_another_in_a_list_of_all(tmp_path, text):
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc" / "config").write_text(text)
+    with pytest.raises(BadInput, match=r"config: found "):
+        dvc_repository.refuse_programs(tmp_path)
+
+
+def test_usual_settings_are_taken(tmp_path):
+    (tmp_path / ".dvc").mkdir()
+    (tmp_path / ".dvc" / "config").write_text(
+        f"{CONFIG}    # theirs\n    verify = true\n[cache]\n    type = reflink,copy\n"
+    )
+    dvc_repository.refuse_programs(tmp_path)
+    dvc_repository.refuse_programs(ROOT)
