@@ -57,6 +57,14 @@ def nothing_left(request: pytest.FixtureRequest, temporary: Path) -> Iterator[No
         pytest.fail("\n".join(lines), pytrace=False)
 
 
+@pytest.fixture(autouse=True)
+def modules_of_the_current_folder() -> Iterator[None]:
+    """Undo what a verb says to the processes that it starts: those of other tests run from here."""
+    os.environ.pop("PYTHONSAFEPATH", None)
+    yield
+    os.environ.pop("PYTHONSAFEPATH", None)
+
+
 def pytest_configure() -> None:
     """Import the tests without garbage collections, a third of their time else."""
     gc.disable()
