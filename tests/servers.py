@@ -13,6 +13,8 @@ import urllib.request
 
 import pytest
 
+from tests import stores
+
 
 def free_port():
     """Return a port of this machine that nobody listens on."""
@@ -25,6 +27,7 @@ def free_port():
 def prefect_api(tmp_path_factory):
     """The address of a server that lasts as long as the tests of a worker."""
     folder, port = tmp_path_factory.mktemp("prefect"), free_port()
+    stores.with_prefect(folder)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_")}
     environment |= {"PREFECT_HOME": str(folder), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1"]

@@ -1,13 +1,19 @@
-"""Stores of runs for tests: the migrations of an empty one take seconds, a copy of it none."""
+"""Databases for tests: the migrations of an empty one take seconds, a copy of it none."""
 
 import fcntl
 import os
 import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-NAME = "mlflow.db"
+NAME, PREFECT = "mlflow.db", "prefect.db"
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +44,31 @@ def copied(database: Path, folder: Path) -> Path:
     folder.mkdir(parents=True)
     shutil.copy(database, folder / NAME)
     return folder
+
+
+def with_prefect(home: Path) -> None:
+    """Put Prefect's empty database into its home, where there is none."""
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / PREFECT).exists():
+        shutil.copy(_migrated_prefect(), home / PREFECT)
+        (home / PREFECT).chmod(0o600)
+
+
+def _migrated_prefect() -> Path:
+    """Return Prefect's empty database, made once for the environment that holds its version."""
+    kept = Path(sys.prefix) / f".prefect-{metadata.version('prefect')}.db"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            with tempfile.TemporaryDirectory() as home:
+                own = {"PREFECT_HOME": home, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+                command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "-y"]
+                subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
+                partial = kept.with_suffix(".partial")
+                with (
+                    closing(sqlite3.connect(Path(home) / PREFECT)) as made,
+                    closing(sqlite3.connect(partial)) as copy,
+                ):
+                    made.backup(copy)
+                partial.rename(kept)
+    return kept

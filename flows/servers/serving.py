@@ -7,7 +7,6 @@ from the environment, as behind its own command.
 """
 
 import os
-import resource
 import socket
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ricochet.flows import prefect_settings
 from ricochet.flows.servers.environments import defaults
+from ricochet.tasks.console import open_files
 
 if TYPE_CHECKING:
     import uvicorn
@@ -32,8 +32,6 @@ MESSAGE = 2**20
 """Bytes of a message of a websocket."""
 HEAD = 2**14
 """Bytes of a request's head, which are kept while the rest is waited for."""
-MOST_FILES = 2**14
-"""Open files, and so connections, of a server; the machine may allow fewer."""
 
 
 def command(name: str, listeners: Sequence[socket.socket]) -> list[str]:
@@ -46,7 +44,7 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
     """Serve until a signal asks for the end; exits with uvicorn's status if it does not start."""
     import uvicorn
 
-    _allow_files()
+    open_files.allow()
     config = {MLFLOW: _mlflow, PREFECT: _prefect, TEMPORARY: _temporary}[name]()
     server = uvicorn.Server(config)
     if config.workers > 1:
@@ -59,12 +57,6 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
         from uvicorn.config import STARTUP_FAILURE
 
         sys.exit(STARTUP_FAILURE)
-
-
-def _allow_files() -> None:
-    """Have as many files open as the machine lets a program: often 1024 are usual."""
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, min(most, MOST_FILES)), most))
 
 
 def _config(application: str, **options: Any) -> "uvicorn.Config":

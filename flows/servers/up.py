@@ -133,9 +133,15 @@ def hold_ports(address: str) -> None:
         BadInput: They are not handed over.
     """
     running = find_running(artifacts())
-    if running is not None and address.rstrip("/") == f"{running['prefect']}/api":
+    if running is not None and _is_at(address, running["prefect"]):
         addresses = (running["mlflow"], running["prefect"])
         held_ports.hold(artifacts(), [urlsplit(each).port or 0 for each in addresses])
+
+
+def _is_at(address: str, server: str) -> bool:
+    """Tell whether an address is that of a server on loopback, by any of its names."""
+    asked = urlsplit(address)
+    return asked.port == urlsplit(server).port and asked.hostname in login_transport.LOOPBACK
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:

@@ -7,10 +7,13 @@ scheduler may have open, and shut everybody out.
 import asyncio
 from typing import Any
 
+from ricochet.tasks.console import open_files
+
 PATIENCE = 10.0
 """Longest handshake, s."""
-MOST = 128
-"""Handshakes at a time; one more ends the oldest, for an honest one is done in milliseconds."""
+MOST = 2**10
+"""Handshakes at a time, or as many as half the files; one more ends the oldest, for an honest one
+is done in milliseconds."""
 
 
 def bound() -> None:
@@ -19,14 +22,21 @@ def bound() -> None:
 
     listener: Any = tcp.TLSListener
     if not hasattr(listener._prepare_stream, "bounded"):
-        listener._prepare_stream = _bounded(listener._prepare_stream)
+        files = open_files.allow()
+        listener._prepare_stream = _bounded(listener._prepare_stream, files // 2)
 
 
-def _bounded(prepare: Any) -> Any:
+async def close_pages(node: Any) -> None:
+    """End the HTTP server that Dask insists on, which takes silent connections without end."""
+    node.http_server.stop()
+    await node.http_server.close_all_connections()
+
+
+def _bounded(prepare: Any, half: int) -> Any:
     waiting: dict[Any, None] = {}  # the oldest first
 
     async def prepared(self: Any, stream: Any, address: str) -> Any:
-        if len(waiting) >= MOST:
+        if len(waiting) >= min(MOST, half):
             oldest = next(iter(waiting))
             del waiting[oldest]
             oldest.close()

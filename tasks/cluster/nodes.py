@@ -1,8 +1,8 @@
 """The processes of a cluster: a scheduler, and workers on any machine that reaches it.
 
 Every connection is encrypted, and both ends show the cluster's certificate. There is no page: the
-HTTP servers that Dask insists on serve nothing, on loopback. A worker does one job at a time on one
-thread, in a process that is started again where it dies.
+HTTP servers that Dask insists on, on loopback, are ended at once. A worker does one job at a time
+on one thread, in a process that is started again where it dies.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.cluster import work
+from ricochet.tasks.cluster import handshakes, work
 from ricochet.tasks.cluster.credentials import check_address, load_dask, security
 
 FAILURES = 3
@@ -82,6 +82,7 @@ async def _scheduler(
         raise BadInput(
             f"{host}:{port}", found, "an address of this machine, a free port"
         ) from error
+    await handshakes.close_pages(node)
     try:
         yield f"scheduler {node.address}", node.finished()
     finally:

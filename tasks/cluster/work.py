@@ -58,8 +58,9 @@ def do(expected: str, work: bytes, job: bytes) -> Any:
         return pickle.loads(work)(pickle.loads(job))
 
 
-def dask_setup(worker: object) -> None:
+async def dask_setup(worker: object) -> None:
     """Describe the program as a worker starts, before its files may change; Dask calls this."""
     use_one_thread()
     handshakes.bound()
+    await handshakes.close_pages(worker)
     program()

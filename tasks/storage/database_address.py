@@ -22,6 +22,7 @@ ELSEWHERE = ("PGHOSTADDR", "PGSERVICE", "PGSERVICEFILE")
 SERVER = "postgres"
 """Who owns the folder of the socket, beside root and oneself."""
 
+_HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:-]*")  # `%2F` begins a folder
 _FOLDER = re.compile(r"/[\w/.+-]*")  # libpq takes a comma for the beginning of another
 
 
@@ -77,12 +78,15 @@ def _check_socket(where: str, address: str, words: Mapping[str, list[str]]) -> N
         raise BadInput(where, repr(address), "?host=FOLDER alone, as in ?host=/run/postgresql")
     from ricochet.tasks.storage import secret_files  # with numpy, for which no help waits
 
+    secret_files.refuse_shared_way(Path(folders[0]))
     place = Path(folders[0]).resolve()
     made = next(each for each in (place, *place.parents) if each.exists())
     secret_files.refuse_foreign(made, users=(SERVER,))
 
 
 def _check_port(where: str, address: str, words: Mapping[str, list[str]], mode: str) -> None:
+    if not _HOST.fullmatch(urllib.parse.urlsplit(address).hostname or ""):
+        raise BadInput(where, repr(address), "the name or the number of one host")
     if words and words not in [{"sslmode": [each]} for each in COMPARED]:
         raise BadInput(where, repr(address), f"no words but sslmode={' or '.join(COMPARED)}")
     if not words and mode not in (*COMPARED, UNENCRYPTED):

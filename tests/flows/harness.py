@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from ricochet.flows.servers import kill_guard
+from tests.stores import with_prefect
 
 TICK = '''"""A flow that leaves a mark."""
 
@@ -49,12 +50,17 @@ class Running:
 
 
 @contextlib.contextmanager
-def started(folder, *, state=None, config=None, deployments=None):
+def started(folder, *, state=None, config=None, deployments=None, migrated=True):
     """Run `ricochet up` until the block ends.
 
     By default with a deployment that fires every fifteen seconds; `deployments` writes other ones.
+
+    Args:
+        migrated: Whether Prefect finds its tables, which it takes seconds to make.
     """
     state = state or folder / "state"
+    if migrated and config is None:
+        with_prefect(state / "prefect")
     (deployments or deploy_tick)(folder)
     command = [
         sys.executable,

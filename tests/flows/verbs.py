@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from tests.checkouts import ROOT, python_path
+from tests.stores import with_prefect
 
 Ricochet = Callable[..., SimpleNamespace]
 
@@ -27,6 +28,7 @@ def in_one_process(root: Path, *, artifacts: Path) -> Iterator[Ricochet]:
         What runs a verb from the checkout: `ricochet(*words, status=0)`. It fails if another status
         comes back, and returns `returncode`, `stdout` and `stderr`.
     """
+    with_prefect(artifacts / "prefect")
     kept = {"RICOCHET_ARTIFACTS": str(artifacts), "PREFECT_HOME": str(artifacts / "prefect")}
     kept |= {"PYTHONPATH": os.pathsep.join([python_path(root), str(ROOT)])}
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}

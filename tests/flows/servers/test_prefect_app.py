@@ -26,6 +26,7 @@ from ricochet.flows.servers import (
 from ricochet.flows.servers.prefect_app import SILENT, Impatient
 from tests.flows.harness import wait_for
 from tests.flows.servers import alone
+from tests.stores import with_prefect
 
 UPGRADE = "PUT / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 WEBSOCKET = (
@@ -144,6 +145,7 @@ def test_a_fault_is_answered_as_the_application_says():
 @contextlib.contextmanager
 def a_server(folder):
     """Run Prefect's server behind a password until the block ends, which begins when it answers."""
+    with_prefect(folder)
     own = {"PREFECT_HOME": str(folder), environments.SERVER_LOGIN: "lab:secret"}
     with alone.running(serving.PREFECT, own) as (place, process):
         wait_for(lambda: answers(place), seconds=120.0)

@@ -131,7 +131,7 @@ def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_
         try:
             assert api.startswith("http://127.0.0.1:")
             port = api.split(":")[2].removesuffix("/api")
-            assert stranger("take", port) == []
+            assert {*stranger("take", port)} <= {"::1"}  # where nobody asks: it says its number
             assert stranger("command", api, "true") == [401, 401, 401]
             assert attacker.ask(f"{api}/health")[0] == 200
             family = psutil.Process(verb.pid).children()

@@ -210,7 +210,7 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
 
     With a SQLAlchemy past its pin flows still run, and only schedules never fire.
     """
-    with started(tmp_path) as running:
+    with started(tmp_path, migrated=False) as running:
         for address in (f"{running.mlflow}/health", f"{running.prefect}/api/health"):
             with urllib.request.urlopen(address, timeout=10) as answer:
                 assert answer.status == 200

@@ -52,7 +52,6 @@ def test_a_database_is_reached_by_a_socket_or_a_certificate_or_as_somebody_says(
         "postgresql://lab@[::1]/mlflow",
         "postgresql://lab@localhost/mlflow",
         "postgresql:///mlflow",
-        "postgresql://lab@127.0.0.1,192.0.2.1/mlflow",
         "postgresql://lab@127.0.0.1.example/mlflow",
         f"{REMOTE}?sslmode=prefer",
         f"{REMOTE}?sslmode=require",
@@ -110,6 +109,23 @@ def test_a_socket_in_a_folder_of_another_user_is_refused_but_for_the_database_s(
             check(f"{SOCKET}{place}", {})
     finally:
         place.rmdir()
+
+
+@pytest.mark.parametrize("host", ["%2Ftmp%2Fa", "192.0.2.1,192.0.2.2", "a%2Cb", "-a"])
+def test_a_host_is_one_host(host):
+    with pytest.raises(BadInput, match="of one host"):
+        check(f"postgresql://lab@{host}/mlflow?sslmode=verify-full", {})
+
+
+def test_a_way_by_a_link_that_others_may_exchange_is_refused(tmp_path):
+    (tmp_path / "own").mkdir()
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "link").symlink_to(tmp_path / "own")
+    check(f"{SOCKET}{shared}/link", {})
+    shared.chmod(0o777)
+    with pytest.raises(BadInput, match="all may rename"):
+        check(f"{SOCKET}{shared}/link", {})
 
 
 @pytest.mark.parametrize("word", ["password=hidden", "pass%77ord=hidden", "sslpassword=hidden"])
