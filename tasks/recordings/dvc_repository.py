@@ -35,6 +35,9 @@ def refuse_programs(folder: Path) -> None:
     place = next((each for each in roots if each.is_dir()), None)
     if place is None:
         return
+    for each in (place, place / CONFIGURATION, place / OWN):
+        if each.is_symlink():  # to what a pull may write
+            raise BadInput(str(each), "a link", "DVC's own folder and files")
     if (place / OWN).exists() and _tracked(place / OWN):
         raise BadInput(str(place / OWN), "a file of Git's", "one of this clone alone")
     if (place / CONFIGURATION).exists():

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import partial
 
+import psutil
 import pytest
 
 from benchmarks.compute import cluster, cluster_processes
@@ -53,11 +54,19 @@ def test_two_of_three_workers_killed_cost_their_jobs_alone_and_strangers_get_now
             digest, begun = found.stdout.split()[-2:]
             assert digest == expected
             assert JOBS <= int(begun) <= JOBS + 2
+            port = int(scheduler.address.rpartition(":")[2])
+            assert listened_on(scheduler.process.pid) == [port]  # there are no pages
         strangers_get_nowhere(scheduler, tmp_path)
         scheduler.process.kill()
         scheduler.process.wait()
         gone = python(SENT, *scheduler.overrides)
         assert "no answer in 10 s" in gone.stderr.splitlines()[-1]
+
+
+def listened_on(pid):
+    """Return the ports on which a process listens."""
+    found = psutil.Process(pid).net_connections(kind="tcp")
+    return sorted({each.laddr.port for each in found if each.status == psutil.CONN_LISTEN})
 
 
 KILLED = """

@@ -77,3 +77,13 @@ def test_usual_settings_are_taken(tmp_path):
     )
     dvc_repository.refuse_programs(tmp_path)
     dvc_repository.refuse_programs(ROOT)
+
+
+@pytest.mark.parametrize("name", [".dvc", ".dvc/config", ".dvc/config.local"])
+def test_what_a_pull_may_write_is_no_setting(tmp_path, name):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "config").write_text(CONFIG)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).symlink_to(tmp_path / "store" / ("config" if "/" in name else ""))
+    with pytest.raises(BadInput, match="found a link"):
+        dvc_repository.refuse_programs(tmp_path)
