@@ -86,6 +86,7 @@ def test_sessions_of_too_much_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, calibrate(deep.parent))
 
 
+@pytest.mark.proof
 def test_sessions_of_as_many_values_as_are_read_are_refused(tmp_path: Path) -> None:
     manifest = session(tmp_path / "full") / MANIFEST
     before = '{"schema":"ricochet.session/1","takes":'
@@ -94,6 +95,7 @@ def test_sessions_of_as_many_values_as_are_read_are_refused(tmp_path: Path) -> N
         refused(tmp_path, calibrate(manifest.parent))
 
 
+@pytest.mark.proof
 def test_sounds_of_too_much_are_refused(tmp_path: Path) -> None:
     clip = tmp_path / "clip.wav"
     with clip.open("wb") as file:
@@ -110,6 +112,7 @@ def test_sounds_of_too_much_are_refused(tmp_path: Path) -> None:
     refused(tmp_path, calibrate(clip))
 
 
+@pytest.mark.proof
 def test_a_session_whose_takes_all_lie_is_refused(tmp_path: Path) -> None:
     folder = session(tmp_path / "lies")
     take = json.loads((folder / MANIFEST).read_text())["takes"][0]
@@ -155,6 +158,7 @@ def test_names_of_too_many_letters_are_refused(tmp_path: Path) -> None:
     assert "too long" in refused(tmp_path, ["restore", name, "--state", "state"])
 
 
+@pytest.mark.proof
 def test_tables_models_and_results_are_refused(tmp_path: Path) -> None:
     table = tmp_path / "motion.csv"
     tables = dict(hostile_tables.tables())

@@ -98,6 +98,7 @@ def test_redrawn_exits_in_mujoco_leave_the_tilted_plane() -> None:
     assert float(torch.diff(there.times, dim=-1).min()) > 0.0
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_each_feature_has_the_same_distribution(case: tuple[float, float, float]) -> None:

@@ -26,6 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_weights_are_where_they_were_put_and_a_further_motion_is_predicted(
     folder: Path, tmp_path: Path
@@ -52,6 +53,7 @@ def test_weights_are_where_they_were_put_and_a_further_motion_is_predicted(
     assert (out / "posterior.png").exists() and (out / "fit.png").exists()
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_an_empty_box_s_motion_tells_all_but_one_scale(folder: Path, tmp_path: Path) -> None:
     asked = ["infer", "box", str(folder / "empty.csv"), "--out", str(tmp_path), *FEW]

@@ -106,6 +106,7 @@ def test_records_of_the_table_repeat_with_the_seed():
     assert np.abs(runs[0].puck - runs[2].puck).max() > 0.01
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_modes_of_the_table_are_those_of_its_physics():
     """50 episodes: drag 0.5 /s, airflow 0.1 m/s^2, the challenge's restitutions."""

@@ -105,6 +105,7 @@ def test_a_mallet_is_followed_and_its_absence_is_kept():
     assert np.abs(off).max() < 4.0 and 0.5 < np.sqrt((off**2).mean()) < 1.5
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_places_of_the_simulated_table_give_its_velocities_and_laws():
     """Against the simulator's own velocities, from places with 1 mm of noise.

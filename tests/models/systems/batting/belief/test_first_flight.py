@@ -108,6 +108,7 @@ def rank(number: int) -> tuple[np.ndarray, int]:
     return (found.states < truth.states[0]).mean(0)[[0, 1, 3, 4, 5]], int(counts[0, 2])
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_regions_of_the_first_flight_hold_the_truth_under_a_bat_that_strikes() -> None:
     """Simulate and recover: starts from the prior, a third of them struck by the turning bat.

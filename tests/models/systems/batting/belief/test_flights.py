@@ -19,6 +19,7 @@ def flown(number: int) -> Flight:
     return flights.localise(start.state, start.kind, start.screen, worlds, FEWER, draw)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_regions_of_nine_in_ten_hold_the_centre_after_twelve_seconds() -> None:
     """Of 20 flights 13 to 20 but in one of 1000, and the middle one is found within 0.3 m."""

@@ -127,6 +127,7 @@ def calibrated(tables: int, impacts: int, seed: int) -> tuple[np.ndarray, float]
     return np.array(inside), float(np.mean(held))
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_regions_of_small_tables_hold_the_truth() -> None:
     inside, held = calibrated(30, 100, 0)

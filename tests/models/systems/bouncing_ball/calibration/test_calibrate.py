@@ -126,6 +126,7 @@ def test_bad_takes_are_found_wherever_they_come_and_when_there_are_two() -> None
     assert {name for name, _ in found.set_aside} == {"take-00", "take-11"}
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_drift_of_the_session_is_reported_and_not_averaged_away() -> None:
     theta = torch.stack([torch.linspace(0.84, 0.86, 14), torch.full((14,), 3.0)], dim=-1)

@@ -94,6 +94,7 @@ def test_the_verdict_repeats_by_seed() -> None:
     assert first.predictive_p_value == second.predictive_p_value
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_predictive_chances_spread_over_the_unit_interval_and_false_alarms_are_rare() -> None:
     chances, alarms, odd = [], 0, 0

@@ -153,6 +153,7 @@ def test_a_take_scaled_to_another_height_has_the_same_posterior(
     np.testing.assert_allclose(theirs.covariance, density.covariance, rtol=1e-4, atol=1e-12)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_drops_from_another_height_are_not_taken_for_those_of_the_paper() -> None:
     """The height was recorded and never read: 20 drops from 0.6 m gave 2.4 +- 0.1 for 3."""

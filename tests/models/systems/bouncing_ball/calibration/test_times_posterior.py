@@ -141,6 +141,7 @@ def test_no_drop_is_refused():
         times_posterior.infer([])
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_levels_of_the_truth_are_uniform_over_the_prior():
     draw = np.random.default_rng(7)

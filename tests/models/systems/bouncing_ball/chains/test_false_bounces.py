@@ -137,6 +137,7 @@ def test_sets_that_intervals_exclude_have_no_probability() -> None:
             assert sum(chances[false] for false in [(), *suspects]) > 0.999
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_false_detections_are_found_and_true_ones_kept() -> None:
     """In smooth and rough sessions of which two takes in five have one."""

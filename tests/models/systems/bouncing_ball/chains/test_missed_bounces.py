@@ -18,6 +18,7 @@ def missed(take: Take, number: int) -> Take:
     return missed_bounces.inserted(Take(**(vars(take) | kept)), (number - 1,))
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_likelihood_is_the_integral_over_the_missed_bounce(number: int) -> None:

@@ -30,6 +30,7 @@ def errors(member: posterior.Member, truth: dict[str, float]) -> dict[str, float
 PLAIN = {"restitution": 0.85, "log10_concentration": 3.5, "tangential_loss": 0.0}
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_ten_bounces_tell_concentration_much_better_than_three() -> None:
     """The same recordings: at most 0.6 of the deviation of the exact posterior of three bounces."""

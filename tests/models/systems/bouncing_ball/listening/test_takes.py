@@ -77,6 +77,7 @@ def test_errors_over_stated_deviations_are_about_one():
     assert 0.75 < np.mean(squares) < 3.25
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_errors_over_stated_deviations_are_about_one_in_a_room():
     intervals, squares = scores(range(40), room=Room(), snr=20.0)

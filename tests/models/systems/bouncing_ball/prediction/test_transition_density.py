@@ -169,6 +169,7 @@ def exact_next(
     return bounces.times.diff()[:, 0].numpy(), bounces.positions.diff(dim=1)[:, 0, :2].numpy()
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize("ball", BALLS)
 @pytest.mark.parametrize("time, distance", [(0.4, 0.0), (0.35, 0.12), (0.15, 0.1), (0.05, 0.1)])

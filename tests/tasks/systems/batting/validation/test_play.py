@@ -46,6 +46,7 @@ def test_another_number_begins_elsewhere_and_another_row_alike() -> None:
     assert not (one.true_state() == other.true_state()).all()
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_filter_follows_the_board() -> None:
     """Six flights of 12 s: the centre is off by less than a metre in most."""

@@ -277,6 +277,7 @@ def test_a_height_stated_a_quarter_too_high_moves_no_answer(tmp_path) -> None:
     assert found.chains.speeds[2] == pytest.approx(np.sqrt(2.0 * 9.81 * 0.26), rel=0.01)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_result_states_every_member_and_all_that_takes_share(tmp_path) -> None:
     """Of the paper's ball, recorded by a rig in order."""

@@ -119,6 +119,7 @@ def test_swapped_channels_are_refused_by_name_or_do_no_harm() -> None:
     assert not any(each.answer is not None and each.answer.wrong for each in outcomes)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_study_has_a_row_of_each_departure_that_json_holds(monkeypatch, tmp_path) -> None:
     faults = {name: reality.RECORDED[name] for name in ("swapped channels", "dead channel")}

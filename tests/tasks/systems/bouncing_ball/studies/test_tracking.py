@@ -84,6 +84,7 @@ def test_a_session_of_a_real_ball_brings_pairs_about_what_it_does_at_its_speed()
     assert at - 0.05 < float(draws.contact.restitution.mean()) < at
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(ball_models, "of_family", _as_tossed)

@@ -25,6 +25,7 @@ def test_parts_together_are_the_whole() -> None:
     np.testing.assert_array_equal(again.features.place[:, 0], np.arange(23.0))
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_errors_are_of_every_drawer_and_way() -> None:
     jobs = folds.planned(2, 12.0, 5.0, 0, "")
