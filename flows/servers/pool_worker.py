@@ -10,6 +10,9 @@ import sys
 import threading
 import time
 
+from ricochet.flows.servers import control_channel
+from ricochet.tasks.console import open_files
+
 COLLECT_EVERY = 60.0
 """Time between two collections of all garbage, s; of 40,000 objects each takes 2 ms."""
 
@@ -27,6 +30,8 @@ def work(pool: str, name: str) -> None:
     """Be the worker of a pool until it ends."""
     from prefect import cli, workers  # noqa: F401 - nearly all that it begins with
 
+    open_files.allow()
+    control_channel.bound()
     keep_memory_level()
     sys.argv = ["prefect", "worker", "start", "--pool", pool, "--name", name]
     runpy.run_module("prefect", run_name="__main__")

@@ -28,6 +28,7 @@ from ricochet.flows.servers import (
     environments,
     held_ports,
     kill_guard,
+    known_servers,
     listening,
     pool_worker,
     serving,
@@ -132,10 +133,16 @@ def hold_ports(address: str) -> None:
     Raises:
         BadInput: They are not handed over.
     """
-    running = find_running(artifacts())
-    if running is not None and _is_at(address, running["prefect"]):
-        addresses = (running["mlflow"], running["prefect"])
-        held_ports.hold(artifacts(), [urlsplit(each).port or 0 for each in addresses])
+    try:
+        port = urlsplit(address).port
+    except ValueError:  # which nobody asks
+        return
+    for state in (artifacts(), port and known_servers.state_of(port)):
+        running = find_running(state) if state else None
+        if state and running is not None and _is_at(address, running["prefect"]):
+            servers = (running["mlflow"], running["prefect"])
+            held_ports.hold(state, [urlsplit(each).port or 0 for each in servers])
+            return
 
 
 def _is_at(address: str, server: str) -> bool:
@@ -246,6 +253,8 @@ def _started(
         command = pool_worker.command(pool, name)
         processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
     children.write_ledger(lab.state, **_facts(request, **addresses))
+    port = urlsplit(addresses["prefect"]).port or 0
+    started.enter_context(known_servers.noted(lab.state, port))
     started.callback(ledger.unlink, missing_ok=True)  # before all else ends
     return addresses, processes, upkeep.Upkeep(logs, given.worker, request.keep)
 
