@@ -16,6 +16,7 @@ def worker(call: Call) -> None:
     from ricochet.flows.servers import environments, pool_worker, up
     from ricochet.tasks.console.progress import announce
     from ricochet.tasks.storage import login_transport, process_ids
+    from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     up.refuse_foreign_places()
@@ -31,7 +32,8 @@ def worker(call: Call) -> None:
         raise BadInput(TRACKING, "nothing", expected)
     login_transport.check_variable(TRACKING, login_transport.TRACKING, known)
     announce(f"a worker of the pool {call.arguments.pool} at {address}; Ctrl-C ends it")
-    settings = {**environments.QUIET, "PREFECT_HOME": str(artifacts() / "prefect"), **found}
+    home = output_folder(artifacts() / "prefect")  # Prefect makes no parents
+    settings = {**environments.QUIET, "PREFECT_HOME": str(home), **found}
     os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
     prefect_settings.of_the_environment()
