@@ -31,7 +31,7 @@ from prefect.runtime import flow_run
 from prefect.states import Crashed
 
 from ricochet.flows import concurrency_slots
-from ricochet.flows.servers import temporary_server, up
+from ricochet.flows.servers import known_servers, temporary_server
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.provenance import artifacts
@@ -53,7 +53,9 @@ NAMED = 3
 
 def note_process(_flow: Any, run: FlowRun, _state: Any) -> None:
     """Note this process in the labels of a run that begins, and hold its server's port."""
-    up.hold_ports(os.environ.get("PREFECT_API_URL", ""))  # a worker's run may outlive `up`
+    known_servers.hold_ports(
+        os.environ.get("PREFECT_API_URL", "")
+    )  # a worker's run may outlive `up`
     with get_client(sync_client=True) as client:
         client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
 

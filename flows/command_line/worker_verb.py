@@ -13,19 +13,19 @@ ADDRESS, TRACKING = "PREFECT_API_URL", "MLFLOW_TRACKING_URI"
 def worker(call: Call) -> None:
     """Be the worker of a pool, until it ends."""
     from ricochet.flows import prefect_settings
-    from ricochet.flows.servers import environments, pool_worker, up
+    from ricochet.flows.servers import environments, known_servers, pool_worker, up
     from ricochet.tasks.console.progress import announce
     from ricochet.tasks.storage import login_transport, process_ids
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     up.refuse_foreign_places()
-    running = up.find_running(artifacts())
+    running = known_servers.find_running(artifacts())
     found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
     known = {**found, **os.environ}
     if not (address := known.get(ADDRESS)):
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
-    up.hold_ports(address)
+    known_servers.hold_ports(address)
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
     if not found and not known.get(TRACKING):  # what runs find would stay on this machine
         expected = "the address of MLflow's server, https://HOST, or sqlite:///FILE of this machine"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from ricochet.flows.servers import environments
 from ricochet.flows.servers.environments import defaults
+from ricochet.flows.servers.known_servers import find_running
 from ricochet.flows.servers.lab import Lab
-from ricochet.flows.servers.up import find_running
 from ricochet.tasks.registry.runs import TRAINING
 from ricochet.tasks.storage.provenance import artifacts
 

@@ -1,4 +1,4 @@
-"""Where the servers of this user keep their state, by the port of Prefect's.
+"""The servers of this user that run, and where they keep their state, by the port of Prefect's.
 
 A lab's state may lie anywhere, and what asks its servers by their address must find it, for it has
 to hold their ports (`held_ports`): else another user who takes them is sent its login.
@@ -8,12 +8,45 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from ricochet.flows.servers import children
+from ricochet.flows.servers import children, held_ports
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce
-from ricochet.tasks.storage import limits, secret_files
+from ricochet.tasks.storage import limits, login_transport, secret_files
 from ricochet.tasks.storage.files import read_regular, write_bytes
+from ricochet.tasks.storage.provenance import artifacts
+
+
+def find_running(state: Path) -> dict[str, Any] | None:
+    """Return the ledger of `ricochet up`, if that process lives and its servers answered."""
+    found = children.ledger(state)
+    return found if found is not None and "prefect" in found else None
+
+
+def hold_ports(address: str) -> None:
+    """Keep the ports of `up` from others while this process lives, if that is where Prefect is.
+
+    Raises:
+        BadInput: They are not handed over.
+    """
+    try:
+        port = urlsplit(address).port
+    except ValueError:  # which nobody asks
+        return
+    for state in (artifacts(), port and state_of(port)):
+        running = find_running(state) if state else None
+        if state and running is not None and _is_at(address, running["prefect"]):
+            servers = (running["mlflow"], running["prefect"])
+            held_ports.hold(state, [urlsplit(each).port or 0 for each in servers])
+            return
+
+
+def _is_at(address: str, server: str) -> bool:
+    """Tell whether an address is that of a server on loopback, by any of its names."""
+    asked = urlsplit(address)
+    return asked.port == urlsplit(server).port and asked.hostname in login_transport.LOOPBACK
 
 
 @contextlib.contextmanager

@@ -19,7 +19,6 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from ricochet.flows import prefect_settings
@@ -109,46 +108,16 @@ def refuse_foreign_places() -> None:
 def _find_prefect() -> None:
     """Name Prefect's server in the environment: the one that is named, that of `up`, or its own."""
     if address := os.environ.get("PREFECT_API_URL"):
-        hold_ports(address)
+        known_servers.hold_ports(address)
         return
     os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
-    alive = find_running(artifacts())
+    alive = known_servers.find_running(artifacts())
     if alive is None:
         os.environ |= temporary_server.offer()
     else:
-        hold_ports(f"{alive['prefect']}/api")
+        known_servers.hold_ports(f"{alive['prefect']}/api")
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
-
-
-def find_running(state: Path) -> dict[str, Any] | None:
-    """Return the ledger of `ricochet up`, if that process lives and its servers answered."""
-    found = children.ledger(state)
-    return found if found is not None and "prefect" in found else None
-
-
-def hold_ports(address: str) -> None:
-    """Keep the ports of `up` from others while this process lives, if that is where Prefect is.
-
-    Raises:
-        BadInput: They are not handed over.
-    """
-    try:
-        port = urlsplit(address).port
-    except ValueError:  # which nobody asks
-        return
-    for state in (artifacts(), port and known_servers.state_of(port)):
-        running = find_running(state) if state else None
-        if state and running is not None and _is_at(address, running["prefect"]):
-            servers = (running["mlflow"], running["prefect"])
-            held_ports.hold(state, [urlsplit(each).port or 0 for each in servers])
-            return
-
-
-def _is_at(address: str, server: str) -> bool:
-    """Tell whether an address is that of a server on loopback, by any of its names."""
-    asked = urlsplit(address)
-    return asked.port == urlsplit(server).port and asked.hostname in login_transport.LOOPBACK
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ricochet.flows.servers import children, known_servers, up
+from ricochet.flows.servers import children, known_servers
 from ricochet.models.core.bad_input import BadInput
 
 
@@ -20,14 +20,16 @@ def kept(tmp_path, monkeypatch):
 
 def test_a_worker_that_knows_an_address_alone_holds_the_ports_of_a_lab(kept, tmp_path, monkeypatch):
     lab, taken = tmp_path / "lab", []
-    monkeypatch.setattr(up.held_ports, "hold", lambda state, ports: taken.append((state, ports)))
+    monkeypatch.setattr(
+        known_servers.held_ports, "hold", lambda state, ports: taken.append((state, ports))
+    )
     children.write_ledger(lab, mlflow="http://127.0.0.1:5000", prefect="http://127.0.0.1:4200")
     with known_servers.noted(lab, 4200):
         for address in ("http://127.0.0.1:4200/api", "http://localhost:4200/api"):
-            up.hold_ports(address)
-        up.hold_ports("http://127.0.0.1:4201/api")
-        up.hold_ports("http://127.0.0.1:a/api")
-    up.hold_ports("http://127.0.0.1:4200/api")
+            known_servers.hold_ports(address)
+        known_servers.hold_ports("http://127.0.0.1:4201/api")
+        known_servers.hold_ports("http://127.0.0.1:a/api")
+    known_servers.hold_ports("http://127.0.0.1:4200/api")
     assert taken == [(lab, [5000, 4200])] * 2
     assert list(kept.iterdir()) == []
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ricochet.flows.servers import environments, up
+from ricochet.flows.servers import environments, known_servers
 from ricochet.tasks.registry import logins, packages, runs, versions
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.sources import Server, UnreachableError
@@ -38,7 +38,7 @@ def test_a_lab_on_postgresql_runs_flows_and_hands_packages_to_who_may_read(
         stated |= {"state": "state", "artifact_store": f"s3://{s3.BUCKET}/packages"}
         (place / "lab.yaml").write_text(json.dumps(stated))
         with started(place, config=place / "lab.yaml") as running:
-            found = up.find_running(place / "state")
+            found = known_servers.find_running(place / "state")
             for name, value in environments.of_clients(found).items():
                 monkeypatch.setenv(name, value)
             assert register(package, tmp_path) == "1"

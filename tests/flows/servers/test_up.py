@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from ricochet.flows import cli
-from ricochet.flows.servers import up
+from ricochet.flows.servers import known_servers, up
 from ricochet.flows.servers.lab import Lab
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
@@ -129,9 +129,9 @@ def test_whoever_asks_servers_of_this_machine_by_any_name_holds_their_ports(
 ):
     running = {"mlflow": "http://127.0.0.1:5000", "prefect": "http://127.0.0.1:4200"}
     taken = []
-    monkeypatch.setattr(up, "find_running", lambda state: running)
-    monkeypatch.setattr(up.held_ports, "hold", lambda state, ports: taken.append(ports))
-    up.hold_ports(address)
+    monkeypatch.setattr(known_servers, "find_running", lambda state: running)
+    monkeypatch.setattr(known_servers.held_ports, "hold", lambda state, ports: taken.append(ports))
+    known_servers.hold_ports(address)
     assert taken == [[5000, 4200]] * held
 
 
@@ -187,14 +187,14 @@ def test_servers_of_a_process_that_is_gone_or_only_has_its_number_are_not_found(
         (f"elsewhere {number} {started}", False),
     ]:
         write_ledger(tmp_path, process, mlflow="http://a", prefect="http://b")
-        assert (up.find_running(tmp_path) is not None) == found
+        assert (known_servers.find_running(tmp_path) is not None) == found
     (tmp_path / "servers.json").write_text("{half")
-    assert up.find_running(tmp_path) is None
+    assert known_servers.find_running(tmp_path) is None
 
 
 def test_servers_that_do_not_answer_yet_are_not_found(tmp_path):
     write_ledger(tmp_path, process_ids.name_of(os.getpid()))
-    assert up.find_running(tmp_path) is None
+    assert known_servers.find_running(tmp_path) is None
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -236,7 +236,7 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         for address in (f"{running.mlflow}/health", f"{running.prefect}/api/health"):
             with urllib.request.urlopen(address, timeout=10) as answer:
                 assert answer.status == 200
-        found = up.find_running(tmp_path / "state")
+        found = known_servers.find_running(tmp_path / "state")
         assert (found["mlflow"], found["prefect"]) == (running.mlflow, running.prefect)
         said = json.loads((tmp_path / "out" / "result.json").read_text())
         addresses = {"mlflow": running.mlflow, "prefect": running.prefect}
@@ -248,7 +248,7 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
         running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(60) == 0
         assert not any(members(group) for group in groups)
-        assert up.find_running(tmp_path / "state") is None
+        assert known_servers.find_running(tmp_path / "state") is None
         paths = [path for path in (tmp_path / "state").rglob("*") if not path.is_symlink()]
         assert len(paths) > 10 and not [path for path in paths if path.stat().st_mode & 0o077]
 
@@ -263,7 +263,7 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(t
         guard_of(running.process.pid).kill()
         running.process.kill()
         running.process.wait()
-    assert up.find_running(tmp_path / "state") is None
+    assert known_servers.find_running(tmp_path / "state") is None
     assert len(before) == 4 and all(members(group) for group in before)
     with started(second, state=tmp_path / "state") as running:
         assert (second / "up.log").read_text().splitlines()[1].startswith("ended 4 ")
