@@ -53,9 +53,8 @@ NAMED = 3
 
 def note_process(_flow: Any, run: FlowRun, _state: Any) -> None:
     """Note this process in the labels of a run that begins, and hold its server's port."""
-    known_servers.hold_ports(
-        os.environ.get("PREFECT_API_URL", "")
-    )  # a worker's run may outlive `up`
+    address = os.environ.get("PREFECT_API_URL", "")
+    known_servers.hold_ports(address)  # a worker's run may outlive `up`
     with get_client(sync_client=True) as client:
         client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
 
