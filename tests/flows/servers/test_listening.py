@@ -48,7 +48,7 @@ def test_a_port_that_is_taken_on_loopback_alone_is_bad_input_and_nothing_is_left
             listening.listen("127.0.0.2", port)
     with listening.held("127.0.0.2", [port]):
         pass
-    assert takes(port)
+    assert "127.0.0.1" in takes(port)
 
 
 def test_a_user_s_second_server_does_not_share_the_port_of_the_first():
@@ -110,5 +110,5 @@ def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_h
     with pytest.raises(RuntimeError, match="no answer"), up.servers(request):
         pytest.fail("announced")
     assert len(ports) == 2 and seen == ["begins", "begins", "ended", "ended"]
-    assert all(takes(port) for port in ports)
+    assert all("127.0.0.1" in takes(port) for port in ports)
     assert not (tmp_path / children.LEDGER).exists()

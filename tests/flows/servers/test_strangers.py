@@ -131,14 +131,15 @@ def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_
         try:
             assert api.startswith("http://127.0.0.1:")
             port = api.split(":")[2].removesuffix("/api")
-            assert {*stranger("take", port)} <= {"::1"}  # where nobody asks: it says its number
+            second = ["::1"]  # where nobody asks, for the verb names the first
+            assert stranger("take", port) in ([], second)
             assert stranger("command", api, "true") == [401, 401, 401]
             assert attacker.ask(f"{api}/health")[0] == 200
             family = psutil.Process(verb.pid).children()
             (server,) = (each for each in family if serving.__name__ in each.cmdline())
             server.kill()
             psutil.wait_procs([server], 60)
-            assert stranger("take", port) == []
+            assert stranger("take", port) in ([], second)
             with pytest.raises(OSError):
                 attacker.ask(f"{api}/health")
         finally:
@@ -146,7 +147,7 @@ def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_
         named, taken = json.loads(thief.communicate()[0])
     assert verb.returncode == 0
     assert port not in named and port not in taken
-    assert stranger("take", port)
+    assert "127.0.0.1" in stranger("take", port)
 
 
 @pytest.mark.slow
