@@ -49,6 +49,8 @@ def check(where: str, address: str, environment: Mapping[str, str], *, passwords
     if parts.hostname is None:
         _check_socket(where, address, words)
     else:
+        if not _HOST.fullmatch(parts.hostname):
+            raise BadInput(where, repr(address), "the name or the number of one host")
         _check_port(where, address, words, environment.get("PGSSLMODE", ""))
 
 
@@ -85,8 +87,6 @@ def _check_socket(where: str, address: str, words: Mapping[str, list[str]]) -> N
 
 
 def _check_port(where: str, address: str, words: Mapping[str, list[str]], mode: str) -> None:
-    if not _HOST.fullmatch(urllib.parse.urlsplit(address).hostname or ""):
-        raise BadInput(where, repr(address), "the name or the number of one host")
     if words and words not in [{"sslmode": [each]} for each in COMPARED]:
         raise BadInput(where, repr(address), f"no words but sslmode={' or '.join(COMPARED)}")
     if not words and mode not in (*COMPARED, UNENCRYPTED):

@@ -1,5 +1,7 @@
 """No verb starts where other users may write, but what reads nothing there."""
 
+import os
+
 import pytest
 
 from ricochet.flows import cli
@@ -52,8 +54,6 @@ def test_results_go_by_no_link_of_another_user(tmp_path, monkeypatch):
     assert output_folder(tmp_path / "link" / "a") == tmp_path / "theirs" / "a"
     monkeypatch.setattr("os.geteuid", lambda: 4321)
     if (tmp_path / "link").lstat().st_uid == 0:  # root's links are everybody's
-        import os
-
         os.lchown(tmp_path / "link", 65534, 65534)
     for path in (tmp_path / "link", tmp_path / "link" / "a" / "b"):
         with pytest.raises(BadInput, match="a link of user"):
