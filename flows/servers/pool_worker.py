@@ -11,7 +11,7 @@ import threading
 import time
 
 from ricochet.flows.servers import control_channel
-from ricochet.tasks.console import open_files
+from ricochet.tasks.console import open_files, printable_stream
 
 COLLECT_EVERY = 60.0
 """Time between two collections of all garbage, s; of 40,000 objects each takes 2 ms."""
@@ -30,6 +30,7 @@ def work(pool: str, name: str) -> None:
     """Be the worker of a pool until it ends."""
     from prefect import cli, workers  # noqa: F401 - nearly all that it begins with
 
+    printable_stream.show_printable()
     open_files.allow()
     control_channel.bound()
     keep_memory_level()

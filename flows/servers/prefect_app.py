@@ -4,7 +4,8 @@ On SQLite Prefect answers a hundred requests at a time, and lets others wait. It
 among them, from before a login to their end, and files of its pages, until they are read: whoever
 opens a hundred without a word stops the server. Here requests of its interface alone are counted,
 until their answer is there and not until it is taken; a websocket that says nothing is closed, and
-an answer that nobody takes is given up (`tasks.registry.server_limits`).
+an answer that nobody takes is given up (`tasks.registry.server_limits`). No page of another's
+frames its pages, where clicks meant for that one would start runs.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""
 KEPT = 2**20
 """Bytes of an answer that are kept for its reader; one that is longer keeps its place."""
+UNFRAMED = (b"x-frame-options", b"DENY")
 SILENT: Message = {"type": "websocket.disconnect", "code": 1008}
 
 
@@ -52,6 +54,24 @@ class Impatient:
             return message
 
         return heard
+
+
+class Unframed:
+    """An application in front of another whose pages are shown in no page of another's."""
+
+    def __init__(self, application: Application) -> None:
+        """Stand in front of an application."""
+        self.application = application
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), UNFRAMED]}
+            await send(message)
+
+        await self.application(scope, receive, sent)
 
 
 class _Answer:
@@ -115,4 +135,4 @@ def create_app() -> Bounded:
 
     module: Any = server
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    return Bounded(Impatient(without_descriptions(server.create_app())))
+    return Bounded(Unframed(Impatient(without_descriptions(server.create_app()))))

@@ -25,5 +25,16 @@ def one_line(text: object, *, longest: int = 300) -> str:
     return f"{shown[:longest]}.. ({len(whole)} characters)"
 
 
+def printable_lines(text: str) -> str:
+    r"""Return a text of any number of lines in which each is printable.
+
+    >>> printable_lines("golf\x1b[31m\nwood\n")
+    'golf\\x1b[31m\nwood\n'
+    """
+    return "\n".join(
+        line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n")
+    )
+
+
 def _escaped(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode()

@@ -56,8 +56,13 @@ LONGEST = 900
 """Characters of what a request that changes something names."""
 DECODED = 10
 """Times that a name is decoded; MLflow gives up after as many."""
-PICTURES = (b"content-security-policy", b"img-src 'self' data: blob:")
-"""A note about a run shows no picture of another server, which would learn who looks at it."""
+OWN = (
+    b"content-security-policy",
+    b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; base-uri 'self'; "
+    b"form-action 'self'",
+)
+"""Neither a note about a run nor a file of it, a page too, asks another server for anything: that
+would learn who looks at it."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
 """Variables of the environment: name and password of the account that may only read, and the
@@ -88,7 +93,7 @@ class Reduced:
         elif changes(scope) and not may_change(scope["path"], scope["headers"]):
             await _refuse(send, 403, b"not for this account\n")
         else:
-            own = _with_own_pictures(send) if scope["path"] == "/" else send
+            own = _of_this_server(send) if scope["path"] == "/" else send
             await self.application(scope, receive, own)
 
 
@@ -134,12 +139,12 @@ def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return name == os.environ.get(ADMIN) or not NAMES.fullmatch(path)
 
 
-def _with_own_pictures(send: Send) -> Send:
-    """Return what sends a page that shows pictures of its server alone."""
+def _of_this_server(send: Send) -> Send:
+    """Return what sends a page that asks its server alone."""
 
     async def sent(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), PICTURES]}
+            message = {**message, "headers": [*message.get("headers", ()), OWN]}
         await send(message)
 
     return sent

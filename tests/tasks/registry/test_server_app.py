@@ -9,7 +9,7 @@ import pytest
 from ricochet.tasks.registry.server_app import (
     ADMIN,
     ORIGINS,
-    PICTURES,
+    OWN,
     READER,
     Reduced,
     is_open,
@@ -147,7 +147,7 @@ def test_models_that_nobody_uses_are_looked_at_only():
     assert asks("POST", "/ajax-api/2.0/mlflow/logged-models/search") is None
 
 
-def test_the_page_shows_pictures_of_its_server_alone():
+def test_the_page_asks_its_server_alone():
     sent = []
 
     async def application(scope, receive, send):
@@ -159,7 +159,7 @@ def test_the_page_shows_pictures_of_its_server_alone():
 
     scope = {"type": "http", "path": "/", "headers": [], "method": "GET"}
     asyncio.run(Reduced(application)(scope, None, send))
-    assert sent[0]["headers"] == [(b"a", b"b"), PICTURES] and sent[1]["body"] == b"page"
+    assert sent[0]["headers"] == [(b"a", b"b"), OWN] and sent[1]["body"] == b"page"
 
 
 def test_a_refused_request_never_reaches_the_application():

@@ -1,0 +1,40 @@
+"""What a worker prints moves no cursor and renames no window, whoever chose the words."""
+
+import subprocess
+import sys
+
+HOSTILE = "run '\x1b]0;title\x07\x1b[31mred\u202e' began\n"
+PROGRAM = f"""
+import asyncio, logging, sys
+from ricochet.tasks.console import printable_stream
+printable_stream.show_printable()
+logging.basicConfig(format="%(message)s")
+logging.warning({HOSTILE!r})
+print({HOSTILE!r}, end="")
+from rich.console import Console
+Console(file=sys.stderr).print("[bold]plain[/bold]")
+"""
+CHILD = f"""
+import anyio, sys
+from prefect.utilities.processutils import run_process
+from ricochet.tasks.console import printable_stream
+printable_stream.show_printable()
+command = [sys.executable, "-c", {f"print({HOSTILE!r})"!r}]
+anyio.run(lambda: run_process(command, stream_output=True))
+"""
+
+
+def _shown(program: str) -> str:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    return (done.stdout + done.stderr).decode()
+
+
+def test_lines_stay_lines_and_control_characters_are_spelled_out() -> None:
+    shown = _shown(PROGRAM)
+    assert shown.count("\\x1b]0;title\\x07\\x1b[31mred\\u202e' began\n") == 2
+    assert "plain\n" in shown and all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_what_a_run_prints_as_a_process_of_its_own_is_shown_so_too() -> None:
+    shown = _shown(CHILD)
+    assert "\\x1b]0;title" in shown and all(line.isprintable() for line in shown.split("\n"))
