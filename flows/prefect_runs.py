@@ -31,7 +31,7 @@ from prefect.runtime import flow_run
 from prefect.states import Crashed
 
 from ricochet.flows import concurrency_slots
-from ricochet.flows.servers import known_servers, temporary_server
+from ricochet.flows.servers import environments, known_servers, temporary_server
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.provenance import artifacts
@@ -53,8 +53,8 @@ NAMED = 3
 
 def note_process(_flow: Any, run: FlowRun, _state: Any) -> None:
     """Note this process in the labels of a run that begins, and hold its server's port."""
-    address = os.environ.get("PREFECT_API_URL", "")
-    known_servers.hold_ports(address)  # a worker's run may outlive `up`
+    addresses = (os.environ.get(name, "") for name in environments.ADDRESSES)
+    known_servers.hold_ports(*addresses)  # a worker's run may outlive `up`
     with get_client(sync_client=True) as client:
         client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
 

@@ -25,6 +25,8 @@ PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-contro
 """Files of `name:password`, beside `pgpass` for databases."""
 PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
+ADDRESSES = ("PREFECT_API_URL", "MLFLOW_TRACKING_URI")
+"""Variables that say whom a verb or a run asks."""
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",

@@ -1,12 +1,13 @@
-"""The servers of this user that run, and where they keep their state, by the port of Prefect's.
+"""The servers of this user that run, and where they keep their state.
 
 A lab's state may lie anywhere, and what asks its servers by their address must find it, for it has
-to hold their ports (`held_ports`): else another user who takes them is sent its login.
+to hold their ports (`held_ports`): else another user who takes them is sent its login. Whoever asks
+by https may reach them through a proxy on this machine.
 """
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,33 +26,39 @@ def find_running(state: Path) -> dict[str, Any] | None:
     return found if found is not None and "prefect" in found else None
 
 
-def hold_ports(address: str) -> None:
-    """Keep the ports of `up` from others while this process lives, if that is where Prefect is.
+def hold_ports(*addresses: str) -> None:
+    """Keep the ports of `up` from others while this process lives, if a server of it is asked.
 
     Raises:
         BadInput: They are not handed over.
     """
-    try:
-        port = urlsplit(address).port
-    except ValueError:  # which nobody asks
-        return
-    for state in (artifacts(), port and state_of(port)):
-        running = find_running(state) if state else None
-        if state and running is not None and _is_at(address, running["prefect"]):
-            servers = (running["mlflow"], running["prefect"])
+    for state in dict.fromkeys((artifacts().resolve(), *states())):
+        running = find_running(state)
+        servers = (running["mlflow"], running["prefect"]) if running else ()
+        if any(_may_reach(address, servers) for address in addresses):
             held_ports.hold(state, [urlsplit(each).port or 0 for each in servers])
-            return
 
 
-def _is_at(address: str, server: str) -> bool:
-    """Tell whether an address is that of a server on loopback, by any of its names."""
-    asked = urlsplit(address)
-    return asked.port == urlsplit(server).port and asked.hostname in login_transport.LOOPBACK
+def _may_reach(address: str, servers: Sequence[str]) -> bool:
+    """Tell whether servers on loopback are asked, by any of its names or through a proxy."""
+    try:
+        asked = urlsplit(address)
+        named = asked.hostname in login_transport.LOOPBACK
+        return any(
+            asked.scheme == "https" or (named and asked.port == urlsplit(each).port)
+            for each in servers
+        )
+    except ValueError:  # which nobody asks
+        return False
 
 
 @contextlib.contextmanager
 def noted(state: Path, port: int) -> Iterator[None]:
-    """Say in a folder of this user's, while the block lasts, where a port's servers have theirs."""
+    """Say in a folder of this user's, while the block lasts, where servers have their state.
+
+    Args:
+        port: That of one of them, by which the note is named.
+    """
     try:
         if (folder := _folder()) is None:
             raise BadInput("XDG_CACHE_HOME", "nothing, and no home", "a folder of this user's")
@@ -68,14 +75,21 @@ def noted(state: Path, port: int) -> Iterator[None]:
         file.unlink(missing_ok=True)
 
 
-def state_of(port: int) -> Path | None:
-    """Return the folder of state of this user's servers on a port; None where there are none."""
+def states() -> list[Path]:
+    """Return the folders of state of this user's servers, of killed ones too."""
     folder = _folder()
-    if folder is None or not (folder / str(port)).exists():
-        return None
+    if folder is None or not folder.exists():
+        return []
     secret_files.own_folder(folder)
+    return [state for file in sorted(folder.iterdir()) if (state := _state_in(file)) is not None]
+
+
+def _state_in(file: Path) -> Path | None:
+    """Return what a note says; None where its servers have just ended."""
+    if not file.name.isdecimal() or not file.exists():
+        return None
     expected = "the folder of state of servers"
-    return Path(os.fsdecode(read_regular(folder / str(port), expected, largest=limits.LONGEST)))
+    return Path(os.fsdecode(read_regular(file, expected, largest=limits.LONGEST)))
 
 
 def _folder() -> Path | None:
@@ -90,6 +104,6 @@ def _folder() -> Path | None:
 def _forget_ended(folder: Path) -> None:
     """Remove what servers that were killed left."""
     for file in folder.iterdir():
-        state = state_of(int(file.name)) if file.name.isdecimal() else None
+        state = _state_in(file)
         if state is not None and children.ledger(state) is None:
             file.unlink(missing_ok=True)

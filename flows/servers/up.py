@@ -90,6 +90,7 @@ def prepare_environment() -> None:
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
     _find_prefect()
+    known_servers.hold_ports(*(os.environ.get(name, "") for name in environments.ADDRESSES))
     prefect_settings.of_the_environment()
     matplotlib_settings.use_defaults()
 
@@ -107,15 +108,13 @@ def refuse_foreign_places() -> None:
 
 def _find_prefect() -> None:
     """Name Prefect's server in the environment: the one that is named, that of `up`, or its own."""
-    if address := os.environ.get("PREFECT_API_URL"):
-        known_servers.hold_ports(address)
+    if os.environ.get("PREFECT_API_URL"):
         return
     os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
     alive = known_servers.find_running(artifacts())
     if alive is None:
         os.environ |= temporary_server.offer()
     else:
-        known_servers.hold_ports(f"{alive['prefect']}/api")
         for name, value in environments.of_clients(alive).items():
             os.environ.setdefault(name, value)
 

@@ -113,28 +113,6 @@ def test_a_way_that_others_of_a_group_may_change_is_refused(tmp_path, monkeypatc
     secret_files.refuse_shared_way(shared / "state")
 
 
-@pytest.mark.parametrize(
-    ("address", "held"),
-    [
-        ("http://127.0.0.1:4200/api", True),
-        ("http://localhost:4200/api/", True),
-        ("http://[::1]:4200/api", True),
-        ("HTTP://LOCALHOST:4200", True),
-        ("http://127.0.0.1:4201/api", False),
-        ("https://lab.example:4200/api", False),
-    ],
-)
-def test_whoever_asks_servers_of_this_machine_by_any_name_holds_their_ports(
-    monkeypatch, address, held
-):
-    running = {"mlflow": "http://127.0.0.1:5000", "prefect": "http://127.0.0.1:4200"}
-    taken = []
-    monkeypatch.setattr(known_servers, "find_running", lambda state: running)
-    monkeypatch.setattr(known_servers.held_ports, "hold", lambda state, ports: taken.append(ports))
-    known_servers.hold_ports(address)
-    assert taken == [[5000, 4200]] * held
-
-
 @pytest.mark.parametrize("what", ["outputs", "the current folder of a wheel"])
 def test_no_verb_that_needs_servers_runs_where_others_may_write(tmp_path, monkeypatch, what):
     """Prefect's profile, programs that Python finds, and deployments would be theirs."""
