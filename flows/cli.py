@@ -126,13 +126,14 @@ class _Nowhere(io.TextIOBase):
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     from ricochet.tasks.figures import matplotlib_settings
-    from ricochet.tasks.storage import current_folder
+    from ricochet.tasks.storage import current_folder, user_caches
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.systems import catalogue
 
     if not verb.anywhere:
         current_folder.refuse_foreign()
     matplotlib_settings.ignore_files()
+    user_caches.keep_apart(*user_caches.TORCH)
     return Call(
         arguments=arguments,
         settings=catalogue.load_settings(arguments.params, arguments.overrides),

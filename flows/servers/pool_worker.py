@@ -4,11 +4,17 @@ Each run leaves some half a megabyte of closed connections in cycles. Python loo
 old objects once there are a quarter more of them, which takes a worker dozens of runs or hundreds.
 """
 
+import atexit
 import gc
 import runpy
+import shutil
 import sys
+import tempfile
 import threading
 import time
+import uuid
+from pathlib import Path
+from typing import Any
 
 from ricochet.flows.servers import control_channel
 from ricochet.tasks.console import open_files, printable_stream
@@ -33,9 +39,29 @@ def work(pool: str, name: str) -> None:
     printable_stream.show_printable()
     open_files.allow()
     control_channel.bound()
+    keep_storage_apart()
     keep_memory_level()
     sys.argv = ["prefect", "worker", "start", "--pool", pool, "--name", name]
     runpy.run_module("prefect", run_name="__main__")
+
+
+def keep_storage_apart() -> None:
+    """Have each runner in this process keep files in a folder of its own, of a name of its own.
+
+    Prefect's are all below one folder of `/tmp`, which stops the workers of all users but whoever
+    made it.
+    """
+    from prefect.runner import runner
+
+    module: Any = runner
+    begin = module.Runner.__init__
+
+    def begun(self: Any, *words: Any, **options: Any) -> None:
+        begin(self, *words, **options)
+        self._tmp_dir = Path(tempfile.gettempdir()) / f"ricochet-runner-{uuid.uuid4()}"
+        atexit.register(shutil.rmtree, self._tmp_dir, ignore_errors=True)
+
+    module.Runner.__init__ = begun
 
 
 def keep_memory_level(every: float = COLLECT_EVERY) -> None:
