@@ -98,6 +98,7 @@ class Champion:
         secret_files.refuse_foreign(self._place)
         self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
         self._key, self._refreshing = key, threading.Lock()
+        self._known: tuple[str, str, float] | None = None
         self._held = self._last_good()
 
     def current(self, *, now: float | None = None) -> Posterior:
@@ -117,21 +118,21 @@ class Champion:
         return held
 
     def refresh(self) -> bool:
-        """Look the champion up and swap to it if it is another; return whether it was."""
+        """Look the champion up and swap to it if it is another; return whether it was.
+
+        One that was registered at another time is another: a server that stood in this one's place
+        may have said a wrong one.
+        """
         with self._refreshing:
             try:
                 pointer = self._source.resolve(self._name, self._reader)
-                held = self._held
-                if held is not None and (held.version, held.digest) == (
-                    pointer.version,
-                    pointer.digest,
-                ):
+                if self._known == _which(pointer):
                     return False
                 found = self._fetch(pointer)
             except (UnreachableError, BadInput, OSError) as error:
                 self._report_line(f"{self._name}: {one_line(error)}; {self._fallback()}")
                 return False
-            self._held = found
+            self._held, self._known = found, _which(pointer)
             return True
 
     def keep_fresh(self, period: float, stop: threading.Event) -> None:
@@ -184,6 +185,7 @@ class Champion:
         try:
             kept = pointers.of_file(facts, str(self._place / CURRENT))
             package, signed = self._kept(kept.digest)
+            self._known = _which(kept)
             return Posterior(package, kept.version, kept.digest, min(kept.registered, signed))
         except (BadInput, OSError) as error:
             self._report_line(f"{self._name}: last good package, {one_line(error)}")
@@ -219,6 +221,10 @@ class Champion:
             if folder.is_dir() and folder.name not in wanted:
                 with contextlib.suppress(OSError):
                     shutil.rmtree(folder)
+
+
+def _which(pointer: Pointer) -> tuple[str, str, float]:
+    return pointer.version, pointer.digest, pointer.registered
 
 
 def _frozen(package: Package) -> Package:

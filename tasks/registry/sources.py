@@ -27,6 +27,8 @@ from ricochet.tasks.storage.files import read_regular, sha256
 from ricochet.tasks.storage.login_transport import LOOPBACK
 
 LARGEST_ANSWER = 2**20
+BLOCK = 2**16
+"""Bytes that are read of an answer at a time."""
 
 
 class UnreachableError(RuntimeError):
@@ -102,10 +104,11 @@ class Server:
         headers = {**logins.header(self.login), "Connection": "close"}
         try:
             connection = make(parts.netloc.rpartition("@")[2], timeout=self.patience)
+            connection.response_class = _Answer
             with contextlib.closing(connection), _ending(connection, self.longest):
                 connection.request("GET", target, headers=headers)
                 answer = connection.getresponse()
-                content = answer.read(most + 1) if answer.status == 200 else b""
+                content = _content(answer, most) if answer.status == 200 else b""
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnreachableError(f"{self.address}: no answer ({one_line(error)})") from error
         if answer.status != 200:
@@ -113,6 +116,24 @@ class Server:
         if len(content) > most:
             raise UnreachableError(f"{self.address}: more than {most} bytes from {path}")
         return content
+
+
+def _content(answer: http.client.HTTPResponse, most: int) -> bytes:
+    """Read an answer, or one byte more than it may have; of many parts few at a time."""
+    content = bytearray()
+    while len(content) <= most and (block := answer.read(min(BLOCK, most + 1 - len(content)))):
+        content += block
+    return bytes(content)
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer whose parts have a length: one below zero would be all that comes."""
+
+    def _read_next_chunk_size(self) -> int:
+        size: int = super()._read_next_chunk_size()  # type: ignore[misc]
+        if size < 0:
+            raise http.client.HTTPException("a part of less than nothing")
+        return size
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,15 @@
 """The champion in a controller: verified, swapped whole, kept when the registry is away."""
 
+import contextlib
 import dataclasses
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -126,6 +129,39 @@ def test_a_whole_package_that_is_not_the_registered_one_is_refused(tmp_path, two
     assert "manifest sha256" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [(b"-1\r\n" + b"x" * 2**26, "less than nothing"), (b"2\r\nxx\r\n" * 2**20, "more than")],
+    ids=["a part below zero", "many small parts"],
+)
+def test_an_answer_in_odd_parts_takes_no_memory(tmp_path, parts, said):
+    """Python's own reader takes all that comes of the first, and a hundred times the second."""
+    lines = []
+    with odd_server(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + parts) as address:
+        held = hold(Server(address), tmp_path, lines)
+        tracemalloc.start()
+        assert held.refresh() is False
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert said in lines[0] and most < 2**23
+
+
+@contextlib.contextmanager
+def odd_server(answer):
+    """Answer one request with these bytes, whatever comes."""
+
+    def serve():
+        with contextlib.suppress(OSError), listener.accept()[0] as asked:
+            asked.recv(2**16)
+            asked.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join()
+
+
 def test_an_alias_that_is_not_there_is_said(tmp_path):
     said = []
     with serving(Registry()) as address:
@@ -142,6 +178,31 @@ def test_a_stale_posterior_moves_nothing(tmp_path, registry):
     assert held.current(now=registry.registered + 0.5 * DAY).version == "1"
     with pytest.raises(NoPosteriorError, match="days"):
         held.current(now=0.0)  # a clock that has lost its time
+
+
+@pytest.mark.parametrize("stated", ["2001", "now"])
+def test_a_wrong_time_of_a_false_server_lasts_no_longer_than_it(tmp_path, two, registry, stated):
+    """It makes a good posterior too old, or one that is too old good."""
+    true = registry.registered = time.time() - (2 if stated == "2001" else 40) * DAY
+    false = Registry(("1", two["1"]), registered=1e9 if stated == "2001" else time.time())
+    false.runs = registry.runs
+
+    def usable(held):
+        with contextlib.suppress(NoPosteriorError):
+            return held.current().registered == pytest.approx(true, abs=0.001)
+        return False
+
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path)
+        held.refresh()
+        before, answer = usable(held), registry.answer
+        registry.answer = false.answer
+        assert held.refresh()
+        assert not usable(held)
+        registry.answer = answer
+        assert held.refresh() and not held.refresh()
+        assert usable(held) == before == usable(hold(Server(address), tmp_path))
+        assert before == (stated == "2001")
 
 
 def test_a_reader_never_sees_a_half(tmp_path, two, registry):
