@@ -15,7 +15,7 @@ from typing import Any
 
 GRACE = 5.0  # s that threads and processes have to end after the test
 CACHES = ("__pycache__/", ".hypothesis/")
-FOREIGN = "torchinductor_"  # a folder that torch keeps for itself
+FOREIGN = ("torchinductor_", "runner_storage")  # folders that torch and Prefect keep for themselves
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,9 @@ def worker(call: Call) -> None:
     known = {**found, **os.environ}
     if not (address := known.get(ADDRESS)):
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
-    known_servers.hold_ports(address, known.get(TRACKING, ""))
+    asked = (address, known.get(TRACKING, ""))
+    known_servers.hold_ports(*asked)
+    known_servers.keep_holding(*asked)  # `up` may start later
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
     if not found and not known.get(TRACKING):  # what runs find would stay on this machine
         expected = "the address of MLflow's server, https://HOST, or sqlite:///FILE of this machine"

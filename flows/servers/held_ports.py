@@ -25,6 +25,7 @@ LINES = 200
 """Programs that may hold ports at a time; more are sent away."""
 TICK = 0.5
 """Between two looks at whether `up` ends, s."""
+_holding = threading.Lock()
 _held: dict[Path, list[socket.socket]] = {}
 _outlived: list[socket.socket] = []
 """Bound still, and listening no more."""
@@ -53,8 +54,12 @@ def hold(state: Path, ports: Sequence[int]) -> None:
     Raises:
         BadInput: They are not handed over.
     """
-    if {*ports} <= _ports(_held.get(state, ())):
-        return
+    with _holding:
+        if not {*ports} <= _ports(_held.get(state, ())):
+            _ask_and_hold(state, ports)
+
+
+def _ask_and_hold(state: Path, ports: Sequence[int]) -> None:
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     handed: list[socket.socket] = []
     try:
@@ -67,6 +72,9 @@ def hold(state: Path, ports: Sequence[int]) -> None:
         found = f"servers that do not hand over their ports ({error.strerror or error})"
         raise BadInput(str(state), found, "running ones, or none: try again in a moment") from error
     _held[state] = handed
+    for old in [each for each in _outlived if each.getsockname()[1] in _ports(handed)]:
+        _outlived.remove(old)
+        old.close()
     threading.Thread(target=_outlive, args=(state, line), name="held ports", daemon=True).start()
 
 

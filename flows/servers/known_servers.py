@@ -2,11 +2,15 @@
 
 A lab's state may lie anywhere, and what asks its servers by their address must find it, for it has
 to hold their ports (`held_ports`): else another user who takes them is sent its login. Whoever asks
-by https may reach them through a proxy on this machine.
+by https may reach them through a proxy on this machine. `up` says in a folder of its user's whose
+its ports are as soon as it listens, so that what asks while it starts holds them as well.
 """
 
 import contextlib
 import os
+import socket
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +19,14 @@ from urllib.parse import urlsplit
 from ricochet.flows.servers import children, held_ports
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce
-from ricochet.tasks.storage import limits, login_transport, secret_files
-from ricochet.tasks.storage.files import read_regular, write_bytes
+from ricochet.tasks.storage import checked_json, login_transport, process_ids, secret_files
+from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.storage.provenance import artifacts
+
+STARTING = 120.0
+"""Longest time from the first listening of `up` to its handing over, s."""
+TICK = 1.0
+"""Between two looks at which servers run, s."""
 
 
 def find_running(state: Path) -> dict[str, Any] | None:
@@ -32,71 +41,104 @@ def hold_ports(*addresses: str) -> None:
     Raises:
         BadInput: They are not handed over.
     """
-    for state in dict.fromkeys((artifacts().resolve(), *states())):
-        running = find_running(state)
-        servers = (running["mlflow"], running["prefect"]) if running else ()
-        if any(_may_reach(address, servers) for address in addresses):
-            held_ports.hold(state, [urlsplit(each).port or 0 for each in servers])
+    for port, state in {**_of_outputs(), **noted_states()}.items():
+        if any(_may_reach(address, port) for address in addresses):
+            _hold(state, port)
 
 
-def _may_reach(address: str, servers: Sequence[str]) -> bool:
-    """Tell whether servers on loopback are asked, by any of its names or through a proxy."""
+def keep_holding(*addresses: str) -> None:
+    """Hold ports of what is started later as well, in a thread, until this process ends."""
+
+    def hold() -> None:
+        while True:
+            with contextlib.suppress(BadInput, OSError):
+                hold_ports(*addresses)
+            time.sleep(TICK)
+
+    threading.Thread(target=hold, name="servers that start", daemon=True).start()
+
+
+def _of_outputs() -> dict[int, Path]:
+    """Return the servers whose state is where this process's outputs go, by port."""
+    state = artifacts().resolve()
+    running = find_running(state) or {}
+    found = (urlsplit(running.get(server, "")).port for server in ("mlflow", "prefect"))
+    return {port: state for port in found if port is not None}
+
+
+def _may_reach(address: str, port: int) -> bool:
+    """Tell whether a port of loopback is asked, by any of its names or through a proxy."""
     try:
         asked = urlsplit(address)
         named = asked.hostname in login_transport.LOOPBACK
-        return any(
-            asked.scheme == "https" or (named and asked.port == urlsplit(each).port)
-            for each in servers
-        )
+        return asked.scheme == "https" or (named and (asked.port or 80) == port)
     except ValueError:  # which nobody asks
         return False
 
 
+def _hold(state: Path, port: int) -> None:
+    """Hold a port, once `up` hands it over: one that starts takes some seconds."""
+    deadline = time.monotonic() + STARTING
+    while True:
+        try:
+            held_ports.hold(state, [port])
+            return
+        except BadInput:
+            starts = port in noted_states() and find_running(state) is None
+            if not starts or time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
+
+
 @contextlib.contextmanager
-def noted(state: Path, port: int) -> Iterator[None]:
-    """Say in a folder of this user's, while the block lasts, where servers have their state.
+def noted(state: Path, ports: Sequence[int]) -> Iterator[None]:
+    """Say in a folder of this user's, while the block lasts, where servers have their state."""
+    process = process_ids.name_of(os.getpid())
+    with contextlib.ExitStack() as notes:
+        try:
+            if (folder := _folder()) is None:
+                raise BadInput("XDG_CACHE_HOME", "nothing, and no home", "a folder of this user's")
+            place = secret_files.taken_folder(folder)
+            _forget_ended(place)
+            for port in ports:
+                notes.callback((place / str(port)).unlink, missing_ok=True)
+                write_json(place / str(port), {"state": str(state.resolve()), "process": process})
+        except BadInput as error:  # nobody's home, or a full disk
+            announce(f"{error}; what asks these servers from elsewhere holds no ports")
+        yield
 
-    Args:
-        port: That of one of them, by which the note is named.
+
+def noted_states() -> dict[int, Path]:
+    """Return where this user's servers have their state, by port.
+
+    Raises:
+        BadInput: Another user may write there.
     """
-    try:
-        if (folder := _folder()) is None:
-            raise BadInput("XDG_CACHE_HOME", "nothing, and no home", "a folder of this user's")
-        file = secret_files.taken_folder(folder) / str(port)
-        _forget_ended(file.parent)
-        write_bytes(file, os.fsencode(state.resolve()))
-    except BadInput as error:  # nobody's home, or a full disk
-        announce(f"{error}; what asks these servers from another folder of outputs holds no ports")
-        yield
-        return
-    try:
-        yield
-    finally:
-        file.unlink(missing_ok=True)
-
-
-def states() -> list[Path]:
-    """Return the folders of state of this user's servers, of killed ones too."""
     folder = _folder()
     if folder is None or not folder.exists():
-        return []
+        return {}
     secret_files.own_folder(folder)
-    return [state for file in sorted(folder.iterdir()) if (state := _state_in(file)) is not None]
+    return {
+        int(file.name): Path(str(said.get("state")))
+        for file in sorted(folder.iterdir())
+        if (said := _note(file)) and process_ids.is_alive(str(said.get("process")))
+    }
 
 
-def _state_in(file: Path) -> Path | None:
-    """Return what a note says; None where its servers have just ended."""
-    if not file.name.isdecimal() or not file.exists():
+def _note(file: Path) -> dict[str, Any] | None:
+    """Return what a note says, nothing where it cannot be read; None of what is no note."""
+    if not file.name.isdecimal():
         return None
-    expected = "the folder of state of servers"
-    return Path(os.fsdecode(read_regular(file, expected, largest=limits.LONGEST)))
+    with contextlib.suppress(BadInput):  # its servers have just ended
+        return dict(checked_json.load(file))
+    return {}
 
 
 def _folder() -> Path | None:
-    """Return the folder; None where this user has no home."""
+    """Return the folder of this machine's; None where this user has no home."""
     kept = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     try:
-        return Path(kept).expanduser() / "ricochet-servers"
+        return Path(kept).expanduser() / "ricochet-servers" / socket.gethostname()
     except RuntimeError:
         return None
 
@@ -104,6 +146,6 @@ def _folder() -> Path | None:
 def _forget_ended(folder: Path) -> None:
     """Remove what servers that were killed left."""
     for file in folder.iterdir():
-        state = _state_in(file)
-        if state is not None and children.ledger(state) is None:
+        said = _note(file)
+        if said is not None and not process_ids.is_alive(str(said.get("process"))):
             file.unlink(missing_ok=True)

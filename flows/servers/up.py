@@ -19,7 +19,6 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from ricochet.flows import prefect_settings
 from ricochet.flows.servers import (
@@ -158,7 +157,10 @@ def servers(
     what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
     """
     ports = (request.lab.mlflow_port, request.lab.prefect_port)
-    with listening.held(request.lab.host, ports) as sockets:
+    with contextlib.ExitStack() as notes:
+        sockets = notes.enter_context(listening.held(request.lab.host, ports))
+        found = [one[0].getsockname()[1] for one in sockets]
+        notes.enter_context(known_servers.noted(request.lab.state, found))
         _take_folders(request.lab)
         children.write_ledger(request.lab.state)
         _refuse_a_restore(request.lab.state)
@@ -221,8 +223,6 @@ def _started(
         command = pool_worker.command(pool, name)
         processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
     children.write_ledger(lab.state, **_facts(request, **addresses))
-    port = urlsplit(addresses["prefect"]).port or 0
-    started.enter_context(known_servers.noted(lab.state, port))
     started.callback(ledger.unlink, missing_ok=True)  # before all else ends
     return addresses, processes, upkeep.Upkeep(logs, given.worker, request.keep)
 
