@@ -24,6 +24,7 @@ from tests.flows.servers.strangers import attacking, stranger
 PAGE = {"Origin": "http://page.example", "Host": "rebound.example:4200"}
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_whoever_reaches_an_open_server_of_prefect_runs_commands(prefect_api, place, tmp_path):
     """The attack works where nothing stands against it, so that its failure below means much."""
