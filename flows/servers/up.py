@@ -10,7 +10,6 @@ the servers.
 import contextlib
 import itertools
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from ricochet.flows.servers import (
 )
 from ricochet.flows.servers.environments import QUIET
 from ricochet.flows.servers.lab import Lab
+from ricochet.flows.servers.stopping import stoppable
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.figures import matplotlib_settings
 from ricochet.tasks.storage import login_transport, process_ids, secret_files
@@ -131,7 +131,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
     _refuse_a_second(state)
     if left := children.end_orphans(state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
-    with _stoppable(), secret_files.private(), servers(request) as (addresses, processes, beside):
+    with stoppable(), secret_files.private(), servers(request) as (addresses, processes, beside):
         if request.out is not None:
             write_json(request.out / "result.json", {"schema": "ricochet.up/1", **addresses})
         report_line(f"MLflow   {addresses['mlflow']}")
@@ -288,26 +288,3 @@ def _await_answer(address: str, processes: list[Process], logs: Path) -> None:
                 return
         time.sleep(0.2)
     raise RuntimeError(f"no answer from {address}; see the logs in {logs}")
-
-
-@contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
-    """Turn Ctrl-C, SIGTERM and a closed terminal into an orderly end of the block.
-
-    Only the first counts: a second Ctrl-C must not cut short the ending of the children.
-    """
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def stop(number: int, frame: object) -> None:
-        for later in wanted:
-            signal.signal(later, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in wanted}
-    try:
-        yield
-    except KeyboardInterrupt:
-        pass
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -7,7 +7,6 @@ import pwd
 import signal
 import socket
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
@@ -173,21 +172,6 @@ def test_servers_of_a_process_that_is_gone_or_only_has_its_number_are_not_found(
 def test_servers_that_do_not_answer_yet_are_not_found(tmp_path):
     write_ledger(tmp_path, process_ids.name_of(os.getpid()))
     assert known_servers.find_running(tmp_path) is None
-
-
-@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_second_interrupt_does_not_cut_short_the_ending(first):
-    """Two times Ctrl-C left both servers running."""
-    ended = False
-    with up._stoppable():
-        try:
-            os.kill(os.getpid(), first)
-            time.sleep(5.0)
-        finally:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.05)
-            ended = True
-    assert ended
 
 
 def test_the_configuration_folder_holds_no_code():
