@@ -36,6 +36,7 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",  # names of runs are anybody's
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # seven idle processes for language models
 }
 ONE_POOL, FRUGAL = {"MALLOC_ARENA_MAX": "1"}, {"MALLOC_TRIM_THRESHOLD_": "131072"}

@@ -57,7 +57,7 @@ def _all_runs(tracker: Tracker) -> Iterator[Run]:
     """Read the runs of the experiments from which some go, open ones too."""
     places = [
         found.experiment_id
-        for found in tracker.client.search_experiments()
+        for found in pages.every(tracker.client.search_experiments)
         if found.name in EXPERIMENTS
     ]
     search = partial(

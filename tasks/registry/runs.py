@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from mlflow import MlflowClient
@@ -28,7 +29,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import client_confinement
+from ricochet.tasks.registry import client_confinement, pages
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -87,6 +88,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("mlflow.exceptions").setLevel(logging.CRITICAL)  # it writes a server's words
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # a name of anybody's
     client_confinement.confine()
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
@@ -226,14 +228,13 @@ def fail(tracker: Tracker, run_id: str) -> None:
 
 def close_abandoned(tracker: Tracker) -> list[str]:
     """Close runs left RUNNING by a process of this machine that is gone; return their ids."""
-    experiments = [found.experiment_id for found in tracker.client.search_experiments()]
-    running = tracker.client.search_runs(experiments, "attributes.status = 'RUNNING'")
-    closed = []
-    for run in running:
-        process = run.data.tags.get(PROCESS)
-        if process is not None and process_ids.is_gone(process):
-            tracker.client.set_terminated(run.info.run_id, status="KILLED")
-            closed.append(run.info.run_id)
+    client = tracker.client
+    places = [found.experiment_id for found in pages.every(client.search_experiments)]
+    running = partial(client.search_runs, places, "attributes.status = 'RUNNING'")
+    named = [(run.info.run_id, run.data.tags.get(PROCESS, "")) for run in pages.every(running)]
+    closed = [run for run, process in named if process_ids.is_gone(process)]
+    for run in closed:
+        client.set_terminated(run, status="KILLED")
     return closed
 
 

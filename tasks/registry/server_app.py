@@ -49,7 +49,9 @@ READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/logged-models(?:/.*)?")
 """Nothing of Ricochet's; MLflow lets whoever has one change those of others."""
-NAMES = re.compile(r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/create/?)")
+NAMES = re.compile(
+    r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update)/?)"
+)
 """What the lab's verbs find by its name, which is its maker's to spoil."""
 LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
 LONGEST = 900
@@ -59,7 +61,7 @@ DECODED = 10
 OWN = (
     b"content-security-policy",
     b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; base-uri 'self'; "
-    b"form-action 'self'",
+    b"form-action 'self'; frame-ancestors 'self'",
 )
 """Neither a note about a run nor a file of it, a page too, asks another server for anything: that
 would learn who looks at it."""
@@ -93,8 +95,7 @@ class Reduced:
         elif changes(scope) and not may_change(scope["path"], scope["headers"]):
             await _refuse(send, 403, b"not for this account\n")
         else:
-            own = _of_this_server(send) if scope["path"] == "/" else send
-            await self.application(scope, receive, own)
+            await self.application(scope, receive, _of_this_server(send))
 
 
 def is_open(path: str) -> bool:

@@ -4,11 +4,14 @@ A name is `<host> <number> <start>`, the start in hundredths of a second since t
 that setting its clock changes no name. A process that ended and was not yet collected is gone.
 """
 
+import re
 import socket
 
 import psutil
 
 ENDED = "ended"
+NUMBER = re.compile(r"[0-9]{1,9}")
+"""Names are read of a registry, where others write."""
 
 
 def name_of(number: int) -> str:
@@ -29,7 +32,7 @@ def is_gone(name: str) -> bool:
 def _lives(name: str) -> bool | None:
     host, _, rest = name.partition(" ")
     number, _, started = rest.partition(" ")
-    if host != socket.gethostname() or not number.isdecimal():
+    if host != socket.gethostname() or not NUMBER.fullmatch(number):
         return None
     return started == _started(int(number)) != ENDED
 

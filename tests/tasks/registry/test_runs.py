@@ -1,6 +1,8 @@
+import functools
 import logging
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from mlflow.exceptions import RestException
@@ -67,11 +69,42 @@ def test_only_runs_of_a_process_that_is_gone_are_closed(tracker):
     assert tracker.client.get_run(alive).info.status == "RUNNING"
 
 
+def test_runs_of_others_hide_no_abandoned_one(tracker, monkeypatch):
+    """They fill the first page, or name a process that is none."""
+    abandoned = begin(tracker, "abandoned").run_id
+    host = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()[0]
+    tracker.client.set_tag(abandoned, tracking.PROCESS, f"{host} {2**22 + 1} 1")
+    for number in ("9" * 4700, "1", "x"):
+        tags = {tracking.PROCESS: f"{host} {number}"}
+        run = tracker.client.create_run("0", tags=tags, run_name=number[:9])
+        if number == "1":
+            tracker.client.delete_tag(run.info.run_id, tracking.PROCESS)
+    few = functools.partial(tracker.client.search_runs, max_results=1)
+    monkeypatch.setattr(tracker.client, "search_runs", few)
+    assert tracking.close_abandoned(tracker) == [abandoned]
+
+
 def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
     run_id = begin(tracker, "recycled").run_id
     host, number, _ = tracker.client.get_run(run_id).data.tags[tracking.PROCESS].split()
     tracker.client.set_tag(run_id, tracking.PROCESS, f"{host} {number} 1")
     assert run_id in tracking.close_abandoned(tracker)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_no_name_of_a_run_is_printed(tracker, capfd, monkeypatch, printed):
+    """MLflow's client writes the names of those that it ends at a server, escapes and all."""
+    from mlflow.tracking._tracking_service import client
+
+    run = tracker.client.create_run("0", run_name="\x1b]0;title\x07")
+    service = tracker.client._tracking_client
+    host = SimpleNamespace(host="http://127.0.0.1:9")
+    monkeypatch.setattr(client, "RestStore", object)
+    monkeypatch.setattr(service.store, "get_host_creds", lambda: host, raising=False)
+    if printed:
+        monkeypatch.delenv("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT")
+    service._log_url(run.info.run_id)
+    assert ("title" in capfd.readouterr().out) == printed
 
 
 def test_an_experiment_says_what_its_runs_are(tracker):

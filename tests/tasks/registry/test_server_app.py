@@ -133,6 +133,7 @@ def test_names_that_the_lab_finds_things_by_are_the_administrators_alone(monkeyp
         "registered-models/alias",
         "model-versions/set-tag",
         "experiments/create",
+        "experiments/update",  # which is a new name
     ):
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"person:x") == 403
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"admin:x") is None
@@ -157,9 +158,10 @@ def test_the_page_asks_its_server_alone():
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "path": "/", "headers": [], "method": "GET"}
-    asyncio.run(Reduced(application)(scope, None, send))
-    assert sent[0]["headers"] == [(b"a", b"b"), OWN] and sent[1]["body"] == b"page"
+    for path in ("/", "/static-files/index.html", "/get-artifact"):
+        scope = {"type": "http", "path": path, "headers": [], "method": "GET"}
+        asyncio.run(Reduced(application)(scope, None, send))
+        assert sent[-2]["headers"] == [(b"a", b"b"), OWN] and sent[-1]["body"] == b"page"
 
 
 def test_a_refused_request_never_reaches_the_application():

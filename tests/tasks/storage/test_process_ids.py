@@ -42,7 +42,18 @@ def test_of_two_processes_each_has_its_own_name(sleeper):
     assert process_ids.name_of(sleeper.pid) == process_ids.name_of(sleeper.pid)
 
 
-@pytest.mark.parametrize("name", ["", "elsewhere 1 2", "{host}", "{host} one 2", "{host}  "])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "elsewhere 1 2",
+        "{host}",
+        "{host} one 2",
+        "{host}  ",
+        "{host} " + "9" * 5000 + " 1",
+        "{host} ٣ 1",
+    ],
+)
 def test_of_another_machine_or_an_odd_name_nothing_is_known(name):
     host = process_ids.name_of(1).split()[0]
     name = name.format(host=host)
