@@ -27,6 +27,7 @@ from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.cluster.computing import computing
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage.login_transport import go_directly
+from ricochet.tasks.storage.own_temporary import own_temporary
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
@@ -78,7 +79,7 @@ def print_line(line: str) -> None:
 
 def _run(verb: Verb, arguments: argparse.Namespace) -> None:
     """Run a verb; print its result after it where JSON is asked for."""
-    with contextlib.ExitStack() as streams:
+    with own_temporary(), contextlib.ExitStack() as streams:
         streams.callback(_remove_empty, _missing(arguments.out))
         if arguments.json:
             streams.enter_context(contextlib.redirect_stdout(sys.stderr))
@@ -126,14 +127,13 @@ class _Nowhere(io.TextIOBase):
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     from ricochet.tasks.figures import matplotlib_settings
-    from ricochet.tasks.storage import current_folder, user_caches
+    from ricochet.tasks.storage import current_folder
     from ricochet.tasks.storage.files import output_folder
     from ricochet.tasks.systems import catalogue
 
     if not verb.anywhere:
         current_folder.refuse_foreign()
     matplotlib_settings.ignore_files()
-    user_caches.keep_apart(*user_caches.TORCH)
     return Call(
         arguments=arguments,
         settings=catalogue.load_settings(arguments.params, arguments.overrides),

@@ -18,7 +18,6 @@ import socket
 import stat
 import struct
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from pathlib import Path
 from ricochet.models.core.bad_input import BadInput
 
 EXPECTED = "a file or a folder of yours"
+SHARED = Path("/tmp")
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READABLE = 40
 """Letters of a rig's name that its socket's name shows; the digest tells rigs apart."""
@@ -72,7 +72,7 @@ def hold(place: Path | RigLock) -> AbstractContextManager[int]:
         return _hold_file(place)
     if sys.platform == "linux":
         return _hold_name(place)
-    return _hold_file(Path(tempfile.gettempdir()) / f"{place.socket}.lock")
+    return _hold_file(SHARED / f"{place.socket}.lock")
 
 
 @contextmanager

@@ -27,7 +27,6 @@ def worker(call: Call) -> None:
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")
     asked = (address, known.get(TRACKING, ""))
     known_servers.hold_ports(*asked)
-    known_servers.keep_holding(*asked)  # `up` may start later
     login_transport.check(ADDRESS, address, sent=True)  # who answers decides what is run here
     if not found and not known.get(TRACKING):  # what runs find would stay on this machine
         expected = "the address of MLflow's server, https://HOST, or sqlite:///FILE of this machine"
@@ -39,6 +38,7 @@ def worker(call: Call) -> None:
     os.environ |= {**settings, **os.environ, ADDRESS: address, "PWD": str(workplace())}
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
     prefect_settings.of_the_environment()
+    known_servers.keep_holding(*asked)  # `up` may start later
     pool_worker.work(call.arguments.pool, name)
 
 

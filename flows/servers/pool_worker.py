@@ -4,20 +4,15 @@ Each run leaves some half a megabyte of closed connections in cycles. Python loo
 old objects once there are a quarter more of them, which takes a worker dozens of runs or hundreds.
 """
 
-import atexit
 import gc
 import runpy
-import shutil
 import sys
-import tempfile
 import threading
 import time
-import uuid
-from pathlib import Path
-from typing import Any
 
 from ricochet.flows.servers import control_channel
 from ricochet.tasks.console import open_files, printable_stream
+from ricochet.tasks.storage import own_temporary
 
 COLLECT_EVERY = 60.0
 """Time between two collections of all garbage, s; of 40,000 objects each takes 2 ms."""
@@ -39,29 +34,9 @@ def work(pool: str, name: str) -> None:
     printable_stream.show_printable()
     open_files.allow()
     control_channel.bound()
-    keep_storage_apart()
     keep_memory_level()
     sys.argv = ["prefect", "worker", "start", "--pool", pool, "--name", name]
     runpy.run_module("prefect", run_name="__main__")
-
-
-def keep_storage_apart() -> None:
-    """Have each runner in this process keep files in a folder of its own, of a name of its own.
-
-    Prefect's are all below one folder of `/tmp`, which stops the workers of all users but whoever
-    made it.
-    """
-    from prefect.runner import runner
-
-    module: Any = runner
-    begin = module.Runner.__init__
-
-    def begun(self: Any, *words: Any, **options: Any) -> None:
-        begin(self, *words, **options)
-        self._tmp_dir = Path(tempfile.gettempdir()) / f"ricochet-runner-{uuid.uuid4()}"
-        atexit.register(shutil.rmtree, self._tmp_dir, ignore_errors=True)
-
-    module.Runner.__init__ = begun
 
 
 def keep_memory_level(every: float = COLLECT_EVERY) -> None:
@@ -75,6 +50,7 @@ def _collect(every: float) -> None:
     while True:
         time.sleep(every)
         gc.collect()
+        own_temporary.keep()
 
 
 if __name__ == "__main__":

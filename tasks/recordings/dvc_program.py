@@ -10,13 +10,16 @@ SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/kn
 `ssh` itself. What a clone may say is in `dvc_repository`.
 """
 
+import atexit
 import contextlib
 import hashlib
 import importlib.util
 import io
 import os
 import re
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,14 +31,31 @@ from ricochet.tasks.recordings.dvc_repository import (
     refuse_programs,
     verify_places,
 )
-from ricochet.tasks.storage import user_caches
 from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage.secret_files import taken_folder
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 """Or how one begins, by which DVC asks for many."""
 PLAIN, HERE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*"), "localhost"
+MEMORY = "DVC_SITE_CACHE_DIR"
+"""Variable of where DVC remembers what it has seen of files and remotes."""
 LONGEST = 2**26
 """Bytes of a list of files: half a million of them."""
+
+
+def remember_apart() -> None:
+    """Have DVC remember files in a folder of its user's; it must not be imported yet.
+
+    DVC itself takes one of `/var/tmp` where all may rename, and what lies there may be code.
+    """
+    if MEMORY in os.environ:
+        return
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "ricochet-dvc"
+    try:
+        os.environ[MEMORY] = str(taken_folder(folder))
+    except (BadInput, OSError):  # nobody's home, or a full disk
+        os.environ[MEMORY] = tempfile.mkdtemp(prefix="ricochet-dvc-")
+        atexit.register(shutil.rmtree, os.environ[MEMORY], ignore_errors=True)
 
 
 def verify_hosts() -> None:
@@ -175,7 +195,7 @@ def main() -> int:
     except BadInput as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    user_caches.keep_apart(*user_caches.DVC)
+    remember_apart()
     with contextlib.chdir("/"):  # asyncssh looks for libraries, and the linker in a clone for them
         from dvc.cli import main as command
 

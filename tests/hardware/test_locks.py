@@ -52,7 +52,7 @@ def test_a_rig_whose_name_a_stranger_took_is_refused_in_one_line(rig):
 
 @on_linux
 def test_a_rig_is_locked_by_no_file_that_somebody_could_replace(rig, tmp_path, monkeypatch):
-    monkeypatch.setattr(locks.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(locks, "SHARED", tmp_path)
     with locks.hold(rig):
         assert list(tmp_path.iterdir()) == []
 
@@ -60,7 +60,7 @@ def test_a_rig_is_locked_by_no_file_that_somebody_could_replace(rig, tmp_path, m
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_a_process_that_inherits_a_rig_holds_it_until_it_ends(rig, tmp_path, monkeypatch, platform):
     monkeypatch.setattr(locks, "sys", SimpleNamespace(platform=platform))
-    monkeypatch.setattr(locks.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(locks, "SHARED", tmp_path)
     with locks.hold(rig) as held:
         heir = subprocess.Popen(["sleep", "600"], pass_fds=(held,))
     try:

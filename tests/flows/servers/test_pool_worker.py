@@ -1,9 +1,7 @@
 """A worker's memory between its runs."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -40,31 +38,6 @@ def test_what_runs_leave_is_collected_while_the_worker_waits() -> None:
 
 def test_without_that_it_stays() -> None:
     assert _left("", patience=1.0) > 0
-
-
-RUNNER = """
-import asyncio, os, tempfile
-from prefect.runner import Runner
-from ricochet.flows.servers import pool_worker
-open(os.path.join(tempfile.gettempdir(), "runner_storage"), "w").close()  # another user's
-pool_worker.keep_storage_apart()
-async def run():
-    async with Runner(name="a"), Runner(name="b"):
-        print(sum(os.path.isdir(os.path.join(tempfile.gettempdir(), each))
-            for each in os.listdir(tempfile.gettempdir())))
-asyncio.run(run())
-print(os.listdir(tempfile.gettempdir()))
-"""
-
-
-@pytest.mark.slow
-def test_nobody_stops_a_worker_by_a_name_in_the_folder_of_temporary_files(
-    tmp_path: Path, prefect_api: str
-) -> None:
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PREFECT_API_URL": prefect_api}
-    words = [sys.executable, "-c", RUNNER]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["2", "['runner_storage']"]
 
 
 @pytest.mark.parametrize("pool", ["rig", "compute"])

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from ricochet.tasks.recordings import dvc_publish
-from ricochet.tasks.storage import user_caches
+from ricochet.tasks.recordings import dvc_program, dvc_publish
 from tests.tasks.recordings import small_sessions
 
 EVIL = b"evil\n"
@@ -164,14 +163,14 @@ def test_dvc_remembers_where_nobody_else_may_write(root, tmp_path, home):
     cache.chmod(0o755 if home == "one's own" else 0o777)
     seen = """
 import os
-from ricochet.tasks.storage import user_caches
-user_caches.keep_apart(*user_caches.DVC)
+from ricochet.tasks.recordings import dvc_program
+dvc_program.remember_apart()
 from dvc.repo import Repo
 place = Repo().site_cache_dir
 print(os.environ["DVC_SITE_CACHE_DIR"], os.stat(os.environ["DVC_SITE_CACHE_DIR"]).st_mode & 0o777)
 print(place)
 """
-    own = {key: each for key, each in os.environ.items() if key != user_caches.DVC[0]}
+    own = {key: each for key, each in os.environ.items() if key != dvc_program.MEMORY}
     own |= {"XDG_CACHE_HOME": str(cache), **dvc_publish.QUIET}
     done = subprocess.run(
         [sys.executable, "-c", seen], cwd=root, env=own, capture_output=True, text=True, check=True

@@ -1,0 +1,73 @@
+"""A search by many conditions, which a database cannot plan, is refused whoever asks."""
+
+import pytest
+from mlflow.entities import ViewType
+from mlflow.exceptions import MlflowException
+from mlflow.store.model_registry.sqlalchemy_store import SqlAlchemyStore as Models
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
+
+from ricochet.tasks.registry import server_searches
+from tests.stores import NAME, copied
+
+FEW = [
+    None,
+    "",
+    "attributes.status = 'RUNNING'",
+    "tags.`ricochet.key` = 'a' and attributes.run_id IN ('a', 'b') AND metrics.m >= 1",
+    " and ".join(f"metrics.m{number} > 0" for number in range(20)),
+    "attributes.run_id IN (" + ", ".join(f"'{number:032x}'" for number in range(500)) + ")",
+]
+MANY = [
+    " and ".join(f"metrics.m{number} > 0" for number in range(21)),
+    "\tAND\n".join(f"tags.m{number} LIKE 'a'" for number in range(21)),
+    " ".join(f"params.m{number}='a'" for number in range(41)),
+    "and " * 41,
+]
+
+
+@pytest.fixture(scope="module")
+def stores(migrated_store, tmp_path_factory):
+    """The stores of a server, which are empty; one keeps a thread of its own."""
+    folder = tmp_path_factory.mktemp("searches")
+    empty_store = copied(migrated_store, folder / "store")
+    address = f"sqlite:///{empty_store / NAME}"
+    found = Runs(address, (folder / "artifacts").as_uri()), Models(address)
+    server_searches.bound(*found)
+    yield found
+    for each in found:
+        each.engine.dispose()
+
+
+def searches(stores):
+    runs, models = stores
+    return {
+        "runs": lambda words, order=(): runs.search_runs(
+            ["0"], words, ViewType.ALL, 10, list(order)
+        ),
+        "experiments": lambda words, order=(): runs.search_experiments(
+            filter_string=words, order_by=list(order)
+        ),
+        "models": lambda words, order=(): models.search_registered_models(
+            filter_string=words, order_by=list(order)
+        ),
+        "versions": lambda words, order=(): models.search_model_versions(
+            filter_string=words, order_by=list(order)
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", ["runs", "experiments", "models", "versions"])
+def test_many_conditions_are_refused_by_every_search(stores, kind):
+    search = searches(stores)[kind]
+    for words in MANY:
+        with pytest.raises(MlflowException, match="operators") as caught:
+            search(words)
+        assert caught.value.get_http_status_code() == 400
+    with pytest.raises(MlflowException, match="6 orders"):
+        search(None, ["name"] * 6)
+    assert len(search(None)) == len(search("")) == (kind == "experiments")
+
+
+@pytest.mark.parametrize("words", FEW)
+def test_few_are_searched_by(stores, words):
+    assert searches(stores)["runs"](words, ["metrics.m DESC"]) == []
