@@ -41,6 +41,11 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("TMPDIR", name)
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+        (cache / "matplotlib").mkdir(parents=True, exist_ok=True)
+        (Path(name) / "cache").mkdir(mode=0o700)
+        (Path(name) / "cache" / "matplotlib").symlink_to(cache / "matplotlib")  # lists of fonts
+        patch.setenv("XDG_CACHE_HOME", f"{name}/cache")  # servers of other processes are not ours
         patch.setattr(tempfile, "tempdir", name)
         yield Path(name)
 

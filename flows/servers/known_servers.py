@@ -1,9 +1,9 @@
 """The servers of this user that run, and where they keep their state.
 
 A lab's state may lie anywhere, and what asks its servers by their address must find it, for it has
-to hold their ports (`held_ports`): else another user who takes them is sent its login. Whoever asks
-by https may reach them through a proxy on this machine. `up` says in a folder of its user's whose
-its ports are as soon as it listens, so that what asks while it starts holds them as well.
+to hold their ports (`held_ports`): else another user who takes them is sent its login. `up` says in
+a folder of its user's whose its ports are as soon as it listens, so that what asks while it starts
+holds them as well.
 """
 
 import contextlib
@@ -38,12 +38,18 @@ def find_running(state: Path) -> dict[str, Any] | None:
 def hold_ports(*addresses: str) -> None:
     """Keep the ports of `up` from others while this process lives, if a server of it is asked.
 
+    What asks another port of this machine, or another machine, may reach it through a proxy: that
+    holds them where they are handed over.
+
     Raises:
-        BadInput: They are not handed over.
+        BadInput: Those of the very server are not handed over.
     """
     for port, state in {**_of_outputs(), **noted_states()}.items():
-        if any(_may_reach(address, port) for address in addresses):
+        if any(_is_at(address, port) for address in addresses):
             _hold(state, port)
+        elif any(addresses):
+            with contextlib.suppress(BadInput):
+                held_ports.hold(state, [port])
 
 
 def keep_holding(*addresses: str) -> None:
@@ -66,12 +72,11 @@ def _of_outputs() -> dict[int, Path]:
     return {port: state for port in found if port is not None}
 
 
-def _may_reach(address: str, port: int) -> bool:
-    """Tell whether a port of loopback is asked, by any of its names or through a proxy."""
+def _is_at(address: str, port: int) -> bool:
+    """Tell whether a port of loopback is asked, by any of its names."""
     try:
         asked = urlsplit(address)
-        named = asked.hostname in login_transport.LOOPBACK
-        return asked.scheme == "https" or (named and (asked.port or 80) == port)
+        return asked.hostname in login_transport.LOOPBACK and (asked.port or 80) == port
     except ValueError:  # which nobody asks
         return False
 

@@ -1,7 +1,8 @@
 """Searches of MLflow's server, of a few conditions each.
 
 Each condition on a number or a tag joins a table, and PostgreSQL plans joins in memory that grows
-faster than they do: 300 conditions, which any login may ask for, took 8 GB.
+faster than they do: 300 conditions, which any login may ask for, took 8 GB. The server itself reads
+a text of megabytes for seconds, and in gigabytes.
 """
 
 import functools
@@ -13,7 +14,8 @@ from typing import Any
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
 MOST = 40
 """Operators of a filter, also in its texts: twenty conditions and what joins them."""
-MOST_ORDERS = 5
+MOST_ORDERS, LONGEST = 5, 2**15
+"""Orders, and characters of a filter or an order: the ids of eight hundred runs."""
 
 
 def bound(*stores: Any) -> None:
@@ -34,20 +36,24 @@ def _bounded(search: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(search)
 
     @functools.wraps(search)
-    def bounded(*words: Any, **named: Any) -> Any:
-        given = signature.bind(*words, **named).arguments
-        operators = sum(1 for _ in OPERATORS.finditer(given.get("filter_string") or ""))
-        orders = len(given.get("order_by") or ())
-        if operators > MOST or orders > MOST_ORDERS:
-            raise _refused(f"a filter of {operators} operators and {orders} orders")
-        return search(*words, **named)
+    def bounded(*positional: Any, **named: Any) -> Any:
+        given = signature.bind(*positional, **named).arguments
+        words, orders = given.get("filter_string") or "", given.get("order_by") or ()
+        if max(map(len, (words, *orders))) > LONGEST:
+            raise _refused("a text without end", f"at most {LONGEST} characters")
+        operators = sum(1 for _ in OPERATORS.finditer(words))
+        if operators > MOST or len(orders) > MOST_ORDERS:
+            found = f"{operators} operators and {len(orders)} orders"
+            raise _refused(found, f"at most {MOST} and {MOST_ORDERS}")
+        return search(*positional, **named)
 
     return bounded
 
 
-def _refused(found: str) -> Exception:
+def _refused(found: str, expected: str) -> Exception:
     from mlflow.exceptions import MlflowException
     from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE
 
-    expected = f"at most {MOST} and {MOST_ORDERS}"
-    return MlflowException(f"{found}, expected {expected}", error_code=INVALID_PARAMETER_VALUE)
+    return MlflowException(
+        f"found {found}, expected {expected}", error_code=INVALID_PARAMETER_VALUE
+    )
