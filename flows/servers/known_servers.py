@@ -44,12 +44,14 @@ def hold_ports(*addresses: str) -> None:
     Raises:
         BadInput: Those of the very server are not handed over.
     """
-    for port, state in {**_of_outputs(), **noted_states()}.items():
-        if any(_is_at(address, port) for address in addresses):
-            _hold(state, port)
-        elif any(addresses):
+    asked = {**_of_outputs(), **noted_states()} if any(addresses) else {}
+    very = {port for port in asked if any(_is_at(address, port) for address in addresses)}
+    for port in sorted(asked, key=very.__contains__):
+        if port in very:
+            _hold(asked[port], port)
+        else:
             with contextlib.suppress(BadInput):
-                held_ports.hold(state, [port])
+                held_ports.hold(asked[port], [port])
 
 
 def keep_holding(*addresses: str) -> None:
