@@ -8,11 +8,15 @@ workers keep files in others, and give up where they belong to somebody else.
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-VARIABLE = "TMPDIR"
+import psutil
+
+VARIABLE, DAY = "TMPDIR", 86400.0
 
 
 @contextlib.contextmanager
@@ -29,9 +33,10 @@ def own_temporary() -> Iterator[Path]:
 
     before = os.environ.get(VARIABLE), tempfile.tempdir
     with writing(Path(before[0] or "/tmp")):
-        folder = Path(tempfile.mkdtemp(prefix="ricochet-"))
+        folder = Path(tempfile.mkdtemp(prefix=f"ricochet-{os.getpid()}-"))
     try:
         secret_files.taken_folder(folder)
+        _remove_left(folder.parent)
         os.environ[VARIABLE] = tempfile.tempdir = str(folder)
         yield folder
     finally:
@@ -41,7 +46,18 @@ def own_temporary() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _remove_left(place: Path) -> None:
+    """Remove this user's folders whose process was killed, once they are a day old."""
+    for each in place.glob("ricochet-[0-9]*-*"):
+        with contextlib.suppress(OSError):
+            facts = each.lstat()
+            ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
+            old = facts.st_mtime < time.time() - DAY
+            if ours and old and not psutil.pid_exists(int(each.name.split("-")[1][:9])):
+                shutil.rmtree(each, ignore_errors=True)
+
+
 def keep() -> None:
-    """Say that the folder is in use, as programs that clean up after weeks look at its time."""
+    """Say that the folder is in use, as programs that clean up look at its time."""
     with contextlib.suppress(OSError):
         os.utime(os.environ.get(VARIABLE, ""))

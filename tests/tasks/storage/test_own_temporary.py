@@ -116,6 +116,26 @@ def test_one_that_others_could_move_away_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_killed_ones_left_goes_a_day_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of a process that lives stays, and so does what another user or a link put there."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed, living, other = 2**22 + 1, os.getpid(), 2**22 + 2
+    names = [f"ricochet-{killed}-old", f"ricochet-{killed}-new", f"ricochet-{living}-old"]
+    names += ["ricochet-tests-a", "ricochet-x-1", f"ricochet-{10**30}-odd"]
+    for name in names:
+        (tmp_path / name / "inner").mkdir(parents=True)
+        os.utime(tmp_path / name, (0, 0) if not name.endswith("new") else None)
+    (tmp_path / f"ricochet-{other}-link").symlink_to(tmp_path / f"ricochet-{living}-old")
+    with own_temporary():
+        pass
+    left = sorted(each.name for each in tmp_path.iterdir())
+    gone = {names[0], names[-1]}
+    assert left == sorted({*names, f"ricochet-{other}-link"} - gone)
+    assert (tmp_path / names[2] / "inner").exists()
+
+
 def test_a_folder_that_is_in_use_says_so() -> None:
     with own_temporary() as folder:
         os.utime(folder, (0, 0))
