@@ -25,6 +25,8 @@ PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-contro
 """Files of `name:password`, beside `pgpass` for databases."""
 PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
+PATIENCE = 120.0
+"""Longest time that PostgreSQL works on a question of MLflow's, whose asker may have left, s."""
 ADDRESSES = ("PREFECT_API_URL", "MLFLOW_TRACKING_URI")
 """Variables that say whom a verb or a run asks."""
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"
@@ -136,6 +138,7 @@ def _of_mlflow(lab: Lab, folder: Path) -> dict[str, str]:
         "MLFLOW_ARTIFACTS_DESTINATION": lab.artifact_store or files,
         "MLFLOW_SERVER_ALLOWED_HOSTS": ",".join([*defaults()["allowed_hosts"], *lab.names]),
         "MLFLOW_FLASK_SERVER_SECRET_KEY": secret_files.kept(folder, SESSION_KEY),
+        "PGOPTIONS": f"{os.environ.get('PGOPTIONS', '')} -c statement_timeout={PATIENCE:.0f}s",
     }
     if origins:
         found["MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"] = ",".join(origins)

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
-MOST = 40
-"""Operators of a filter, also in its texts: twenty conditions and what joins them."""
+DATASETS = re.compile(r"\bdatasets?\b", re.IGNORECASE)
+MOST, MOST_DATASETS = 40, 3
+"""Operators of a filter, also in its texts: twenty conditions and what joins them; and conditions
+on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
 
@@ -45,6 +47,8 @@ def _bounded(search: Callable[..., Any]) -> Callable[..., Any]:
         if operators > MOST or len(orders) > MOST_ORDERS:
             found = f"{operators} operators and {len(orders)} orders"
             raise _refused(found, f"at most {MOST} and {MOST_ORDERS}")
+        if (named_sets := sum(1 for _ in DATASETS.finditer(words))) > MOST_DATASETS:
+            raise _refused(f"{named_sets} operators on data sets", f"at most {MOST_DATASETS}")
         return search(*positional, **named)
 
     return bounded

@@ -24,6 +24,7 @@ MANY = [
     "and " * 41,
     "tags.a = 'x' and " * 400_000,
     " " * 2**15 + "x",
+    " and ".join(f"dataset{'s' * (number % 2)}.name = 'd'" for number in range(4)),
 ]
 
 
