@@ -38,6 +38,8 @@ KEY = "ricochet.key"
 PROCESS = "ricochet.process"
 BY_SERVER = "mlflow-artifacts:"
 """Begins a place that only a server can find."""
+PAGE = 100
+"""Runs of a page, each with all that it says of itself."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
@@ -230,7 +232,7 @@ def close_abandoned(tracker: Tracker) -> list[str]:
     """Close runs left RUNNING by a process of this machine that is gone; return their ids."""
     client = tracker.client
     places = [found.experiment_id for found in pages.every(client.search_experiments)]
-    running = partial(client.search_runs, places, "attributes.status = 'RUNNING'")
+    running = partial(client.search_runs, places, "attributes.status = 'RUNNING'", max_results=PAGE)
     named = [(run.info.run_id, run.data.tags.get(PROCESS, "")) for run in pages.every(running)]
     closed = [run for run, process in named if process_ids.is_gone(process)]
     for run in closed:

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry import server_answers, server_searches
+from ricochet.tasks.registry import server_answers, server_runs, server_searches
 from ricochet.tasks.registry.server_confinement import confine
 from ricochet.tasks.registry.server_limits import Bounded
 
@@ -174,7 +174,9 @@ def create_app() -> Bounded:
     handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
     confine(destination)
     stores: Any = handlers
-    server_searches.bound(stores._get_tracking_store(), stores._get_model_registry_store())
+    runs = stores._get_tracking_store()
+    server_runs.bound(runs)
+    server_searches.bound(runs, stores._get_model_registry_store())
     found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
     return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES)
 

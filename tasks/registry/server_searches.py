@@ -18,6 +18,8 @@ MOST, MOST_DATASETS = 40, 3
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
+MOST_RUNS = 1000
+"""Of an answer, as MLflow's client asks for; each has all that it says of itself."""
 
 
 def bound(*stores: Any) -> None:
@@ -26,14 +28,14 @@ def bound(*stores: Any) -> None:
         for name in dir(type(store)):
             found = getattr(store, name)
             if "search" in name and "filter_string" in _parameters(found):
-                setattr(store, name, _bounded(found))
+                setattr(store, name, _bounded(found, name))
 
 
 def _parameters(found: Any) -> dict[str, Any]:
     return dict(inspect.signature(found).parameters) if callable(found) else {}
 
 
-def _bounded(search: Callable[..., Any]) -> Callable[..., Any]:
+def _bounded(search: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return a search that is refused where it has too many conditions."""
     signature = inspect.signature(search)
 
@@ -43,6 +45,8 @@ def _bounded(search: Callable[..., Any]) -> Callable[..., Any]:
         words, orders = given.get("filter_string") or "", given.get("order_by") or ()
         if max(map(len, (words, *orders))) > LONGEST:
             raise _refused("a text without end", f"at most {LONGEST} characters")
+        if name == "_search_runs" and (given.get("max_results") or 0) > MOST_RUNS:
+            raise _refused(f"{given['max_results']} runs at once", f"at most {MOST_RUNS}")
         operators = sum(1 for _ in OPERATORS.finditer(words))
         if operators > MOST or len(orders) > MOST_ORDERS:
             found = f"{operators} operators and {len(orders)} orders"

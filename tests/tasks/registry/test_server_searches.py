@@ -71,6 +71,13 @@ def test_many_conditions_are_refused_by_every_search(stores, kind):
     assert len(search(None)) == len(search("")) == (kind == "experiments")
 
 
+def test_no_answer_has_all_runs(stores):
+    runs, _ = stores
+    assert runs.search_runs(["0"], None, ViewType.ALL, 1000, []) == []
+    with pytest.raises(MlflowException, match="1001 runs"):
+        runs.search_runs(["0"], None, ViewType.ALL, 1001, [])
+
+
 @pytest.mark.parametrize("words", FEW)
 def test_few_are_searched_by(stores, words):
     assert searches(stores)["runs"](words, ["metrics.m DESC"]) == []

@@ -1,0 +1,73 @@
+"""No run and no experiment grows beyond a bound, by whatever is said of it."""
+
+import pytest
+from mlflow.entities import Dataset, DatasetInput, ExperimentTag, Metric, Param, RunTag
+from mlflow.exceptions import MlflowException
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
+from ricochet.tasks.registry import server_runs
+from tests.stores import NAME, copied
+
+LONG = "a" * 5000
+
+
+@pytest.fixture(scope="module")
+def store(migrated_store, tmp_path_factory):
+    """The store of a server; it keeps a thread of its own."""
+    folder = tmp_path_factory.mktemp("runs")
+    database = copied(migrated_store, folder / "store") / NAME
+    found = SqlAlchemyStore(f"sqlite:///{database}", (folder / "artifacts").as_uri())
+    server_runs.bound(found)
+    yield found
+    found.engine.dispose()
+
+
+def a_run(store, tags=()):
+    made = store.create_run("0", "user", 1, [RunTag("mlflow.runName", "a"), *tags], "a")
+    return made.info.run_id
+
+
+def a_data_set(number):
+    return DatasetInput(Dataset(f"d{number}", "x", "local", "{}", schema=LONG), [])
+
+
+WRITES = {
+    "tags": lambda store, run, number: store.set_tag(run, RunTag(f"k{number}", LONG)),
+    "parameters": lambda store, run, number: store.log_param(run, Param(f"k{number}", LONG)),
+    "batches": lambda store, run, number: store.log_batch(
+        run, [], [Param(f"k{number}", LONG)], [RunTag(f"k{number}", LONG)]
+    ),
+    "data sets": lambda store, run, number: store.log_inputs(run, [a_data_set(number)]),
+    "metrics": lambda store, run, number: store.log_batch(
+        run, [Metric(f"{number}{'m' * 200}{each}", 1.0, 1, 1) for each in range(20)], [], []
+    ),
+    "an experiment": lambda store, run, number: store.set_experiment_tag(
+        "0", ExperimentTag(f"k{number}", LONG)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_what_is_added_many_times_is_refused_in_the_end(store, kind):
+    run = a_run(store)
+    with pytest.raises(MlflowException, match="characters") as caught:
+        for number in range(100):
+            WRITES[kind](store, run, number)
+    assert number > 10 and caught.value.get_http_status_code() == 400
+    assert server_runs.size(store.get_run(run)) <= server_runs.LARGEST
+
+
+def test_a_run_is_not_made_too_large(store):
+    with pytest.raises(MlflowException, match="characters"):
+        a_run(store, [RunTag(f"k{number}", LONG) for number in range(100)])
+
+
+def test_what_ricochet_says_of_a_run_is_taken(store):
+    run = a_run(store, [RunTag("mlflow.note.content", "a" * 8000)])
+    metrics = [Metric(f"metric_{each}", 1.0, 1, 1) for each in range(500)]
+    params = [Param(f"a.setting.{each}", "1.0") for each in range(90)]
+    store.log_batch(run, metrics, params, [])
+    store.log_inputs(run, [a_data_set(0)])
+    for step in range(3):
+        store.log_metric(run, Metric("m", 1.0, 1, step))
+    assert len(store.get_run(run).data.metrics) == 501
