@@ -12,7 +12,6 @@ import time
 
 from ricochet.flows.servers import control_channel
 from ricochet.tasks.console import open_files, printable_stream
-from ricochet.tasks.storage import own_temporary
 
 COLLECT_EVERY = 60.0
 """Time between two collections of all garbage, s; of 40,000 objects each takes 2 ms."""
@@ -50,7 +49,6 @@ def _collect(every: float) -> None:
     while True:
         time.sleep(every)
         gc.collect()
-        own_temporary.keep()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ricochet.flows.servers import logs
 from ricochet.tasks.console.progress import announce
-from ricochet.tasks.storage import own_temporary
 from ricochet.tasks.upkeep_settings import Keep
 
 INTERVAL = 60.0
@@ -57,7 +56,6 @@ class Upkeep:
         now = time.monotonic()
         if now - self.rotated > ROTATION:
             self.rotated = now
-            own_temporary.keep()
             with contextlib.suppress(OSError):  # out of open files: the next time
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)

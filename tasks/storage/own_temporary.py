@@ -6,17 +6,19 @@ workers keep files in others, and give up where they belong to somebody else.
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 
-VARIABLE, DAY = "TMPDIR", 86400.0
+VARIABLE, DAY, TICK = "TMPDIR", 86400.0, 600.0
 
 
 @contextlib.contextmanager
@@ -38,7 +40,8 @@ def own_temporary() -> Iterator[Path]:
         secret_files.taken_folder(folder)
         _remove_left(folder.parent)
         os.environ[VARIABLE] = tempfile.tempdir = str(folder)
-        yield folder
+        with _in_use(folder):
+            yield folder
     finally:
         os.environ.pop(VARIABLE, None)
         os.environ |= {} if before[0] is None else {VARIABLE: before[0]}
@@ -57,7 +60,26 @@ def _remove_left(place: Path) -> None:
                 shutil.rmtree(each, ignore_errors=True)
 
 
-def keep() -> None:
-    """Say that the folder is in use, as programs that clean up look at its time."""
-    with contextlib.suppress(OSError):
-        os.utime(os.environ.get(VARIABLE, ""))
+@contextlib.contextmanager
+def _in_use(folder: Path) -> Iterator[None]:
+    """Keep programs that clean up from a folder while the block lasts: its name is another's then.
+
+    That of systemd looks at locks, others at times.
+    """
+    ended = threading.Event()
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def keep() -> None:
+        while not ended.wait(TICK):
+            with contextlib.suppress(OSError):
+                os.utime(handle)
+
+    thread = threading.Thread(target=keep, name="temporary files", daemon=True)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        thread.start()
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        os.close(handle)

@@ -1,5 +1,6 @@
 """What libraries keep in temporary files is out of others' reach, and goes in the end."""
 
+import fcntl
 import getpass
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import own_temporary as module
 from ricochet.tasks.storage.own_temporary import own_temporary
+from tests.flows.harness import wait_for
 
 TRAINS = """
 import torch
@@ -136,9 +138,15 @@ def test_what_killed_ones_left_goes_a_day_later(
     assert (tmp_path / names[2] / "inner").exists()
 
 
-def test_a_folder_that_is_in_use_says_so() -> None:
+def test_no_program_that_cleans_up_takes_one_that_is_in_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another user would take its name, and those who still use it would load what lies there."""
+    monkeypatch.setattr(module, "TICK", 0.05)
     with own_temporary() as folder:
         os.utime(folder, (0, 0))
-        module.keep()
-        assert time.time() - folder.stat().st_mtime < 60.0
-    module.keep()
+        wait_for(lambda: time.time() - folder.stat().st_mtime < 60.0, seconds=30.0)
+        handle = os.open(folder, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):  # as systemd-tmpfiles asks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(handle)
