@@ -43,6 +43,8 @@ OPEN = re.compile(
     rf"|/signup|/(?:ajax-)?api/[23]\.0/mlflow/(?:{AREAS})(?:/.*)?"
     r"|/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/.*)?"
 )
+BODY = 2**20
+"""Bytes of a body that is no file, as many as MLflow's client sends; read, it takes 35 times."""
 FILES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts/.*")
 """Whose bodies are files."""
 READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
@@ -178,7 +180,7 @@ def create_app() -> Bounded:
     server_runs.bound(runs)
     server_searches.bound(runs, stores._get_model_registry_store())
     found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
-    return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES)
+    return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES, body=BODY)
 
 
 def _pages() -> str:

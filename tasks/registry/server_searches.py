@@ -8,7 +8,7 @@ a text of megabytes for seconds, and in gigabytes.
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
@@ -22,12 +22,18 @@ MOST_RUNS = 1000
 """Of an answer, as MLflow's client asks for; each has all that it says of itself."""
 
 
+LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20}
+"""Entries of what else a search takes."""
+BOUNDED = {"filter_string", *LISTS}
+LONGEST_TOKEN = 2**12
+
+
 def bound(*stores: Any) -> None:
     """Have stores of MLflow's refuse to search by more than a few conditions."""
     for store in stores:
         for name in dir(type(store)):
             found = getattr(store, name)
-            if "search" in name and "filter_string" in _parameters(found):
+            if "search" in name and BOUNDED & _parameters(found).keys():
                 setattr(store, name, _bounded(found, name))
 
 
@@ -42,20 +48,33 @@ def _bounded(search: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(search)
     def bounded(*positional: Any, **named: Any) -> Any:
         given = signature.bind(*positional, **named).arguments
-        words, orders = given.get("filter_string") or "", given.get("order_by") or ()
-        if max(map(len, (words, *orders))) > LONGEST:
-            raise _refused("a text without end", f"at most {LONGEST} characters")
+        _refuse_lists(given)
+        _refuse_filter(given.get("filter_string") or "")
         if name == "_search_runs" and (given.get("max_results") or 0) > MOST_RUNS:
             raise _refused(f"{given['max_results']} runs at once", f"at most {MOST_RUNS}")
-        operators = sum(1 for _ in OPERATORS.finditer(words))
-        if operators > MOST or len(orders) > MOST_ORDERS:
-            found = f"{operators} operators and {len(orders)} orders"
-            raise _refused(found, f"at most {MOST} and {MOST_ORDERS}")
-        if (named_sets := sum(1 for _ in DATASETS.finditer(words))) > MOST_DATASETS:
-            raise _refused(f"{named_sets} operators on data sets", f"at most {MOST_DATASETS}")
         return search(*positional, **named)
 
     return bounded
+
+
+def _refuse_lists(given: Mapping[str, Any]) -> None:
+    for name, most in LISTS.items():
+        if len(found := given.get(name) or ()) > most:
+            raise _refused(f"{len(found)} entries of {name}", f"at most {most}")
+    if max(map(len, given.get("order_by") or ("",))) > LONGEST:
+        raise _refused("an order without end", f"at most {LONGEST} characters")
+    if len(str(given.get("page_token") or "")) > LONGEST_TOKEN:
+        raise _refused("a token without end", f"at most {LONGEST_TOKEN} characters")
+
+
+def _refuse_filter(words: str) -> None:
+    if len(words) > LONGEST:
+        raise _refused("a filter without end", f"at most {LONGEST} characters")
+    operators = sum(1 for _ in OPERATORS.finditer(words))
+    if operators > MOST:
+        raise _refused(f"{operators} operators", f"at most {MOST}")
+    if (sets := sum(1 for _ in DATASETS.finditer(words))) > MOST_DATASETS:
+        raise _refused(f"{sets} operators on data sets", f"at most {MOST_DATASETS}")
 
 
 def _refused(found: str, expected: str) -> Exception:

@@ -66,9 +66,26 @@ def test_many_conditions_are_refused_by_every_search(stores, kind):
         with pytest.raises(MlflowException, match=r"operators|without end") as caught:
             search(words)
         assert caught.value.get_http_status_code() == 400
-    with pytest.raises(MlflowException, match="6 orders"):
+    with pytest.raises(MlflowException, match="6 entries of order_by"):
         search(None, ["name"] * 6)
     assert len(search(None)) == len(search("")) == (kind == "experiments")
+
+
+def test_lists_and_tokens_are_bounded(stores):
+    runs, models = stores
+    many = [str(number) for number in range(1001)]
+    with pytest.raises(MlflowException, match="1001 entries of experiment_ids"):
+        runs.search_runs(many, None, ViewType.ALL, 10, [])
+    assert runs.search_runs(many[1:], None, ViewType.ALL, 10, []) == []
+    with pytest.raises(MlflowException, match="1001 entries of experiment_ids"):
+        runs._search_datasets(many)
+    with pytest.raises(MlflowException, match="21 entries of datasets"):
+        runs.search_logged_models(["0"], datasets=[{"dataset_name": "d"}] * 21)
+    for search in (runs.search_experiments, models.search_model_versions):
+        with pytest.raises(MlflowException, match="a token without end"):
+            search(page_token="[" * 5000)
+    with pytest.raises(MlflowException, match="an order without end"):
+        runs.search_experiments(order_by=["a" * 2**16])
 
 
 def test_no_answer_has_all_runs(stores):
