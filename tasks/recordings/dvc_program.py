@@ -32,6 +32,7 @@ from ricochet.tasks.recordings.dvc_repository import (
     verify_places,
 )
 from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage.own_temporary import own_temporary
 from ricochet.tasks.storage.secret_files import taken_folder
 
 DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
@@ -192,9 +193,15 @@ def main() -> int:
     """Run DVC's command line with the words of this one."""
     try:
         refuse_programs(Path.cwd())
+        with own_temporary():
+            return _run()
     except BadInput as error:
         sys.stderr.write(f"{error}\n")
         return 2
+
+
+def _run() -> int:
+    os.environ["DVC_NO_ANALYTICS"] = "1"
     remember_apart()
     with contextlib.chdir("/"):  # asyncssh looks for libraries, and the linker in a clone for them
         from dvc.cli import main as command
