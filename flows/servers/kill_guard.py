@@ -3,7 +3,7 @@
 Servers, and processes that share work, wait for ever when the one that started them is gone. So it
 marks its environment, which all that it starts inherit, and starts a guard, which waits on a pipe
 whose other end only the guarded process holds. Where the pipe ends without a word, that process was
-killed, and the guard ends whatever carries the mark.
+killed, and the guard ends whatever carries the mark, and removes its temporary files.
 """
 
 import atexit
@@ -16,7 +16,7 @@ import time
 
 import psutil
 
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import own_temporary, process_ids
 
 MARK = "RICOCHET_STARTED_BY"
 DONE = b"done\n"
@@ -84,6 +84,7 @@ def _watch(name: str) -> None:
     if sys.stdin.buffer.read() != DONE:
         for _ in range(2):  # once more for what was being started meanwhile
             end_children(name)
+        own_temporary.remove_of(int(name.split()[1]))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def own_temporary() -> Iterator[Path]:
 
     before = os.environ.get(VARIABLE), tempfile.tempdir
     with writing(Path(before[0] or "/tmp")):
-        folder = Path(tempfile.mkdtemp(prefix=f"ricochet-{os.getpid()}-"))
+        folder = Path(tempfile.mkdtemp(prefix=_prefix(os.getpid())))
     try:
         secret_files.taken_folder(folder)
         _remove_left(folder.parent)
@@ -47,6 +47,17 @@ def own_temporary() -> Iterator[Path]:
         os.environ |= {} if before[0] is None else {VARIABLE: before[0]}
         tempfile.tempdir = before[1]
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_of(number: int) -> None:
+    """Remove the folder that this process was given by one of a number, which was killed."""
+    folder = Path(os.environ.get(VARIABLE, ""))
+    if folder.name.startswith(_prefix(number)):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _prefix(number: int) -> str:
+    return f"ricochet-{number}-"
 
 
 def _remove_left(place: Path) -> None:

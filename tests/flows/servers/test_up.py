@@ -216,10 +216,13 @@ def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(tmp_path):
+def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(
+    tmp_path, monkeypatch
+):
     """Its children used to survive kill -9, and to hold their ports."""
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir(), second.mkdir()
+    first, second, files = tmp_path / "first", tmp_path / "second", tmp_path / "files"
+    first.mkdir(), second.mkdir(), files.mkdir()
+    monkeypatch.setenv("TMPDIR", str(files))
     with started(first, state=tmp_path / "state") as running:
         before = groups_of(running.process.pid)
         guard_of(running.process.pid).kill()
@@ -235,6 +238,7 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(t
         running.process.kill()
         running.process.wait()
     wait_for(lambda: not any(members(group) for group in after), seconds=30)
+    wait_for(lambda: len(list(files.iterdir())) == 1, seconds=30)  # a later verb removes that
 
 
 def groups_of(parent):

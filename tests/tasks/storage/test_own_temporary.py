@@ -69,8 +69,9 @@ def run(program: str, shared: Path, *words: str, apart: bool) -> int:
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("program", [TRAINS, RUNNER], ids=["torch", "prefect"])
 def test_names_that_another_user_took_stop_nothing(
-    tmp_path: Path, program: str, apart: bool
+    tmp_path: Path, prefect_api: str, monkeypatch: pytest.MonkeyPatch, program: str, apart: bool
 ) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_api)
     shared = hostile(tmp_path, tmp_path)
     before = sorted(shared.iterdir())
     assert (run(program, shared, apart=apart) == 0) == apart
@@ -136,6 +137,16 @@ def test_what_killed_ones_left_goes_a_day_later(
     gone = {names[0], names[-1]}
     assert left == sorted({*names, f"ricochet-{other}-link"} - gone)
     assert (tmp_path / names[2] / "inner").exists()
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_its_guard_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ricochet-7-a", "ricochet-77-a", "else"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv("TMPDIR", str(tmp_path / name))
+        module.remove_of(7)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["else", "ricochet-77-a"]
 
 
 def test_no_program_that_cleans_up_takes_one_that_is_in_use(
