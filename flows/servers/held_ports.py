@@ -48,22 +48,25 @@ def offered(state: Path, listeners: Sequence[socket.socket]) -> Iterator[None]:
             (state / DOOR).unlink(missing_ok=True)
 
 
-def hold(state: Path, ports: Sequence[int]) -> None:
+def hold(state: Path, ports: Sequence[int], *, patience: float = PATIENCE) -> None:
     """Hold ports of the `up` in a folder of state, until this process ends.
+
+    Args:
+        patience: Longest wait for what `up` hands over, s.
 
     Raises:
         BadInput: They are not handed over.
     """
     with _holding:
         if not {*ports} <= _ports(_held.get(state, ())):
-            _ask_and_hold(state, ports)
+            _ask_and_hold(state, ports, patience)
 
 
-def _ask_and_hold(state: Path, ports: Sequence[int]) -> None:
+def _ask_and_hold(state: Path, ports: Sequence[int], patience: float) -> None:
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     handed: list[socket.socket] = []
     try:
-        handed = _asked(state, line)
+        handed = _asked(state, line, patience)
         if missing := {*ports} - _ports(handed):
             raise OSError(f"no port {min(missing)}")
     except OSError as error:
@@ -75,11 +78,13 @@ def _ask_and_hold(state: Path, ports: Sequence[int]) -> None:
     for old in [each for each in _outlived if each.getsockname()[1] in _ports(handed)]:
         _outlived.remove(old)
         old.close()
-    threading.Thread(target=_outlive, args=(state, line), name="held ports", daemon=True).start()
+    threading.Thread(
+        target=_outlive, args=(state, line, handed), name="held ports", daemon=True
+    ).start()
 
 
-def _asked(state: Path, line: socket.socket) -> list[socket.socket]:
-    line.settimeout(PATIENCE)
+def _asked(state: Path, line: socket.socket, patience: float) -> list[socket.socket]:
+    line.settimeout(patience)
     with _place(state) as place:
         line.connect(place)
     numbers = socket.recv_fds(line, 1, MOST, socket.MSG_CMSG_CLOEXEC)[1]
@@ -87,11 +92,13 @@ def _asked(state: Path, line: socket.socket) -> list[socket.socket]:
     return [socket.socket(fileno=number) for number in numbers]
 
 
-def _outlive(state: Path, line: socket.socket) -> None:
+def _outlive(state: Path, line: socket.socket, handed: list[socket.socket]) -> None:
     """Wait for the end of `up`; from then on refuse calls, and keep other users from the ports."""
     with line, contextlib.suppress(OSError):
         line.recv(1)
-    for listener in _held.pop(state, ()):
+    if _held.get(state) is handed:
+        del _held[state]
+    for listener in handed:
         with contextlib.suppress(OSError):  # another program's did so before
             listener.shutdown(socket.SHUT_RDWR)
         _outlived.append(listener)

@@ -25,6 +25,8 @@ from ricochet.tasks.storage.provenance import artifacts
 
 STARTING = 120.0
 """Longest time from the first listening of `up` to its handing over, s."""
+SHORTLY = 1.0
+"""Longest wait for an `up` that may be none of those that are asked, s."""
 TICK = 1.0
 """Between two looks at which servers run, s."""
 
@@ -46,12 +48,14 @@ def hold_ports(*addresses: str) -> None:
     """
     asked = {**_of_outputs(), **noted_states()} if any(addresses) else {}
     very = {port for port in asked if any(_is_at(address, port) for address in addresses)}
-    for port in sorted(asked, key=very.__contains__):
-        if port in very:
-            _hold(asked[port], port)
-        else:
-            with contextlib.suppress(BadInput):
-                held_ports.hold(asked[port], [port])
+    others: dict[Path, list[int]] = {}
+    for port in asked.keys() - very:
+        others.setdefault(asked[port], []).append(port)
+    for state, ports in others.items():
+        with contextlib.suppress(BadInput):
+            held_ports.hold(state, ports, patience=SHORTLY)
+    for port in sorted(very):
+        _hold(asked[port], port)
 
 
 def keep_holding(*addresses: str) -> None:

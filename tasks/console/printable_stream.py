@@ -4,6 +4,7 @@ Names and messages that a server chose are among what Prefect prints, with the e
 they hold.
 """
 
+import logging
 import sys
 from typing import Any, TextIO
 
@@ -32,5 +33,11 @@ class PrintableStream:
 
 
 def show_printable() -> None:
-    """Have this process write to its standard streams by such ones."""
-    sys.stdout, sys.stderr = map(PrintableStream, (sys.stdout, sys.stderr))
+    """Have this process, its loggers too, write to its standard streams by such ones."""
+    shown = {id(stream): PrintableStream(stream) for stream in (sys.stdout, sys.stderr)}
+    sys.stdout, sys.stderr = (shown[id(stream)] for stream in (sys.stdout, sys.stderr))
+    known = [logging.root, *map(logging.getLogger, logging.root.manager.loggerDict)]
+    for handler in {each for logger in known for each in logger.handlers}:
+        for holder, name in ((handler, "stream"), (getattr(handler, "console", None), "file")):
+            if found := shown.get(id(getattr(holder, name, None))):
+                setattr(holder, name, found)

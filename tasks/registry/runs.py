@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from mlflow import MlflowClient
@@ -38,8 +39,9 @@ KEY = "ricochet.key"
 PROCESS = "ricochet.process"
 BY_SERVER = "mlflow-artifacts:"
 """Begins a place that only a server can find."""
-PAGE = 100
-"""Runs of a page, each with all that it says of itself."""
+RUNNING = "attributes.status = 'RUNNING'"
+PAGE, SLICE = 100, 500
+"""Runs of a page, each with all that it says of itself; experiments that are searched at once."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
@@ -232,8 +234,10 @@ def close_abandoned(tracker: Tracker) -> list[str]:
     """Close runs left RUNNING by a process of this machine that is gone; return their ids."""
     client = tracker.client
     places = [found.experiment_id for found in pages.every(client.search_experiments)]
-    running = partial(client.search_runs, places, "attributes.status = 'RUNNING'", max_results=PAGE)
-    named = [(run.info.run_id, run.data.tags.get(PROCESS, "")) for run in pages.every(running)]
+    search = partial(client.search_runs, filter_string=RUNNING, max_results=PAGE)
+    slices = [places[first : first + SLICE] for first in range(0, len(places), SLICE)]
+    found = chain.from_iterable(pages.every(partial(search, each)) for each in slices)
+    named = [(run.info.run_id, run.data.tags.get(PROCESS, "")) for run in found]
     closed = [run for run, process in named if process_ids.is_gone(process)]
     for run in closed:
         client.set_terminated(run, status="KILLED")

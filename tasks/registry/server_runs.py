@@ -13,6 +13,7 @@ from typing import Any
 
 LARGEST = 2**17
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
+LONGEST_NAME = 1000
 WRITES = ("log_batch", "log_inputs", "log_outputs", "log_param", "log_metric", "set_tag")
 """Methods of a store that add to a run."""
 
@@ -26,6 +27,7 @@ def bound(store: Any) -> None:
         store.set_experiment_tag, "experiment_id", store.get_experiment
     )
     store.create_run = _bounded(store.create_run, None, None)
+    store.update_run_info = _named(store.update_run_info)
 
 
 def size(*values: Any) -> int:
@@ -52,11 +54,34 @@ def _bounded(
     def bounded(*positional: Any, **named: Any) -> Any:
         given = signature.bind(*positional, **named).arguments
         held = 0 if owner is None or find is None else size(find(given[owner]))
-        if (total := held + size(*given.values())) > LARGEST:
+        if (total := held + size(*map(_kept, given.values()))) > LARGEST:
             raise _refused(total)
         return write(*positional, **named)
 
     return bounded
+
+
+def _kept(value: Any) -> Any:
+    """Return what a run says of an argument: of all steps of a metric the last."""
+    if hasattr(value, "step"):
+        return {value.key: value.value}
+    if isinstance(value, list) and all(hasattr(each, "step") for each in value):
+        return {each.key: each.value for each in value}
+    return value
+
+
+def _named(update: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what ends a run, however large, and gives it no name without end."""
+    signature = inspect.signature(update)
+
+    @functools.wraps(update)
+    def named_shortly(*positional: Any, **named: Any) -> Any:
+        name = signature.bind(*positional, **named).arguments.get("run_name")
+        if name and len(name) > LONGEST_NAME:
+            raise _refused(len(name))
+        return update(*positional, **named)
+
+    return named_shortly
 
 
 def _refused(total: int) -> Exception:

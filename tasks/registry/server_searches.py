@@ -12,20 +12,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
-DATASETS = re.compile(r"\bdatasets?\b", re.IGNORECASE)
+DATASETS = re.compile(r"\bdatasets?[`\"]?\s*\.", re.IGNORECASE)
 MOST, MOST_DATASETS = 40, 3
 """Operators of a filter, also in its texts: twenty conditions and what joins them; and conditions
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
 MOST_RUNS = 1000
-"""Of an answer, as MLflow's client asks for; each has all that it says of itself."""
+"""Of a page; each has all that it says of itself."""
 
 
 LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20}
 """Entries of what else a search takes."""
 BOUNDED = {"filter_string", *LISTS}
-LONGEST_TOKEN = 2**12
+LONGEST_TOKEN = 2**17
+"""Characters of what MLflow names a page by, the ids of experiments among it."""
 
 
 def bound(*stores: Any) -> None:
@@ -47,12 +48,13 @@ def _bounded(search: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     @functools.wraps(search)
     def bounded(*positional: Any, **named: Any) -> Any:
-        given = signature.bind(*positional, **named).arguments
+        call = signature.bind(*positional, **named)
+        given = call.arguments
         _refuse_lists(given)
         _refuse_filter(given.get("filter_string") or "")
-        if name == "_search_runs" and (given.get("max_results") or 0) > MOST_RUNS:
-            raise _refused(f"{given['max_results']} runs at once", f"at most {MOST_RUNS}")
-        return search(*positional, **named)
+        if name == "_search_runs":  # the client asks for the next page by a token
+            given["max_results"] = min(given["max_results"], MOST_RUNS)
+        return search(*call.args, **call.kwargs)
 
     return bounded
 

@@ -86,9 +86,10 @@ def _in_use(folder: Path) -> Iterator[None]:
                 os.utime(handle)
 
     thread = threading.Thread(target=keep, name="temporary files", daemon=True)
-    try:
+    with contextlib.suppress(OSError):  # where the disk knows no locks
         fcntl.flock(handle, fcntl.LOCK_SH)
-        thread.start()
+    thread.start()
+    try:
         yield
     finally:
         ended.set()

@@ -14,6 +14,14 @@ print({HOSTILE!r}, end="")
 from rich.console import Console
 Console(file=sys.stderr).print("[bold]plain[/bold]")
 """
+LATE = f"""
+import logging, sys
+from prefect.logging.configuration import setup_logging
+setup_logging()
+from ricochet.tasks.console import printable_stream
+printable_stream.show_printable()
+logging.getLogger("prefect.flow_runs.worker").error({HOSTILE!r})
+"""
 CHILD = f"""
 import anyio, sys
 from prefect.utilities.processutils import run_process
@@ -37,4 +45,10 @@ def test_lines_stay_lines_and_control_characters_are_spelled_out() -> None:
 
 def test_what_a_run_prints_as_a_process_of_its_own_is_shown_so_too() -> None:
     shown = _shown(CHILD)
+    assert "\\x1b]0;title" in shown and all(line.isprintable() for line in shown.split("\n"))
+
+
+def test_loggers_that_were_made_before_show_it_so_too() -> None:
+    """Prefect makes its own as it is imported."""
+    shown = _shown(LATE)
     assert "\\x1b]0;title" in shown and all(line.isprintable() for line in shown.split("\n"))

@@ -1,7 +1,15 @@
 """No run and no experiment grows beyond a bound, by whatever is said of it."""
 
 import pytest
-from mlflow.entities import Dataset, DatasetInput, ExperimentTag, Metric, Param, RunTag
+from mlflow.entities import (
+    Dataset,
+    DatasetInput,
+    ExperimentTag,
+    Metric,
+    Param,
+    RunStatus,
+    RunTag,
+)
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
@@ -68,6 +76,18 @@ def test_what_ricochet_says_of_a_run_is_taken(store):
     params = [Param(f"a.setting.{each}", "1.0") for each in range(90)]
     store.log_batch(run, metrics, params, [])
     store.log_inputs(run, [a_data_set(0)])
+    curve = [Metric("held_out_nats_by_look", 1.0, 1, step) for step in range(1000)]
+    store.log_batch(run, curve, [], [])  # as many as MLflow's client sends
     for step in range(3):
         store.log_metric(run, Metric("m", 1.0, 1, step))
-    assert len(store.get_run(run).data.metrics) == 501
+    assert len(store.get_run(run).data.metrics) == 502
+
+
+def test_a_name_has_an_end_and_a_run_that_is_too_large_can_be_ended(store, monkeypatch):
+    run = a_run(store, [RunTag("k", LONG)])
+    with pytest.raises(MlflowException, match="characters"):
+        store.update_run_info(run, None, None, "a" * 1001)
+    monkeypatch.setattr(server_runs, "LARGEST", 10)
+    with pytest.raises(MlflowException, match="characters"):
+        store.set_tag(run, RunTag("a", "b"))
+    assert store.update_run_info(run, RunStatus.KILLED, 2, None).status == "KILLED"

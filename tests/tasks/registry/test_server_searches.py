@@ -15,6 +15,7 @@ FEW = [
     "attributes.status = 'RUNNING'",
     "tags.`ricochet.key` = 'a' and attributes.run_id IN ('a', 'b') AND metrics.m >= 1",
     " and ".join(f"metrics.m{number} > 0" for number in range(20)),
+    "dataset.name IN ('train-dataset', 'a-dataset') and datasets.digest IN ('dataset', 'b')",
     "attributes.run_id IN (" + ", ".join(f"'{number:032x}'" for number in range(500)) + ")",
 ]
 MANY = [
@@ -45,7 +46,7 @@ def searches(stores):
     runs, models = stores
     return {
         "runs": lambda words, order=(): runs.search_runs(
-            ["0"], words, ViewType.ALL, 10, list(order)
+            ["0"], words, ViewType.ACTIVE_ONLY, 10, list(order)
         ),
         "experiments": lambda words, order=(): runs.search_experiments(
             filter_string=words, order_by=list(order)
@@ -83,16 +84,24 @@ def test_lists_and_tokens_are_bounded(stores):
         runs.search_logged_models(["0"], datasets=[{"dataset_name": "d"}] * 21)
     for search in (runs.search_experiments, models.search_model_versions):
         with pytest.raises(MlflowException, match="a token without end"):
-            search(page_token="[" * 5000)
+            search(page_token="[" * 2**18)
     with pytest.raises(MlflowException, match="an order without end"):
         runs.search_experiments(order_by=["a" * 2**16])
 
 
-def test_no_answer_has_all_runs(stores):
+def test_a_page_has_few_runs_and_the_next_one_follows(stores, monkeypatch):
+    """MLflow's `search_runs` asks for 10,000 at once, and then by a token."""
     runs, _ = stores
-    assert runs.search_runs(["0"], None, ViewType.ALL, 1000, []) == []
-    with pytest.raises(MlflowException, match="1001 runs"):
-        runs.search_runs(["0"], None, ViewType.ALL, 1001, [])
+    monkeypatch.setattr(server_searches, "MOST_RUNS", 2)
+    made = {runs.create_run("0", "user", each, [], "a").info.run_id for each in range(5)}
+    found, token, pages = set(), None, 0
+    while token is not None or not pages:
+        page = runs.search_runs(["0"], None, ViewType.ALL, 10_000, [], page_token=token)
+        found |= {run.info.run_id for run in page}
+        token, pages = page.token, pages + 1
+    for run in made:
+        runs.delete_run(run)
+    assert found == made and pages == 3
 
 
 @pytest.mark.parametrize("words", FEW)
