@@ -20,8 +20,6 @@ MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
 MOST_RUNS = 1000
 """Of a page; each has all that it says of itself."""
-
-
 LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20}
 """Entries of what else a search takes."""
 BOUNDED = {"filter_string", *LISTS}

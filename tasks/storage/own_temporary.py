@@ -63,7 +63,7 @@ def _prefix(number: int) -> str:
 def _remove_left(place: Path) -> None:
     """Remove this user's folders whose process was killed, once they are a day old."""
     for each in place.glob("ricochet-[0-9]*-*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # no number of a process
             facts = each.lstat()
             ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
             old = facts.st_mtime < time.time() - DAY
