@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ricochet.tasks.registry.server_methods import denial
+
 SOURCES = "MLFLOW_CREATE_MODEL_VERSION_SOURCE_VALIDATION_REGEX"
 OWN_SOURCES = r"^(?:mlflow-artifacts|runs|models):/|^(?:file://)?/"
 """Of a version; MLflow holds those on its disk against the run or model that they are of."""
@@ -49,7 +51,7 @@ def _placed(create: Callable[..., Any]) -> Callable[..., Any]:
 
     def placed(name: str, artifact_location: str | None = None, tags: Any = None) -> Any:
         if artifact_location:
-            raise _refused("the place of an experiment is the server's to choose")
+            raise denial("the place of an experiment is the server's to choose")
         return create(name, artifact_location, tags)
 
     return placed
@@ -60,14 +62,7 @@ def _served(repository: Callable[[str], Any], destination: str) -> Callable[[str
 
     def served(artifact_uri: str) -> Any:
         if not is_within(artifact_uri, destination):
-            raise _refused("files outside of the server's store")
+            raise denial("files outside of the server's store")
         return repository(artifact_uri)
 
     return served
-
-
-def _refused(why: str) -> Exception:
-    from mlflow.exceptions import MlflowException
-    from mlflow.protos.databricks_pb2 import PERMISSION_DENIED
-
-    return MlflowException(f"not offered here: {why}", error_code=PERMISSION_DENIED)

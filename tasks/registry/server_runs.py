@@ -6,10 +6,11 @@ took over a GB of the server and of `up` each. A run of Ricochet's has a few tho
 """
 
 import functools
-import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from ricochet.tasks.registry.server_methods import checked, refusal
 
 LARGEST = 2**17
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
@@ -20,14 +21,14 @@ WRITES = ("log_batch", "log_inputs", "log_outputs", "log_param", "log_metric", "
 
 def bound(store: Any) -> None:
     """Have a store of MLflow's refuse what makes a run or an experiment too large."""
+    of_run = functools.partial(_refuse_more, store.get_run, "run_id")
+    of_experiment = functools.partial(_refuse_more, store.get_experiment, "experiment_id")
     for name in (*WRITES, "record_logged_model"):
         if hasattr(store, name):
-            setattr(store, name, _bounded(getattr(store, name), "run_id", store.get_run))
-    store.set_experiment_tag = _bounded(
-        store.set_experiment_tag, "experiment_id", store.get_experiment
-    )
-    store.create_run = _bounded(store.create_run, None, None)
-    store.update_run_info = _named(store.update_run_info)
+            checked(store, name, of_run)
+    checked(store, "set_experiment_tag", of_experiment)
+    checked(store, "create_run", _refuse_large)
+    checked(store, "update_run_info", _refuse_name)
 
 
 def size(*values: Any) -> int:
@@ -44,21 +45,14 @@ def _plain(value: Any) -> Any:
         return str(value)
 
 
-def _bounded(
-    write: Callable[..., Any], owner: str | None, find: Callable[[Any], Any] | None
-) -> Callable[..., Any]:
-    """Return what writes as long as it and what is there are not too large together."""
-    signature = inspect.signature(write)
+def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:
+    """Refuse what is too large together with what its owner, named by an argument, has already."""
+    _refuse_large(given, size(find(given[owner])))
 
-    @functools.wraps(write)
-    def bounded(*positional: Any, **named: Any) -> Any:
-        given = signature.bind(*positional, **named).arguments
-        held = 0 if owner is None or find is None else size(find(given[owner]))
-        if (total := held + size(*map(_kept, given.values()))) > LARGEST:
-            raise _refused(total)
-        return write(*positional, **named)
 
-    return bounded
+def _refuse_large(given: Mapping[str, Any], held: int = 0) -> None:
+    if (total := held + size(*map(_kept, given.values()))) > LARGEST:
+        raise _refusal(total)
 
 
 def _kept(value: Any) -> Any:
@@ -70,23 +64,11 @@ def _kept(value: Any) -> Any:
     return value
 
 
-def _named(update: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what ends a run, however large, and gives it no name without end."""
-    signature = inspect.signature(update)
-
-    @functools.wraps(update)
-    def named_shortly(*positional: Any, **named: Any) -> Any:
-        name = signature.bind(*positional, **named).arguments.get("run_name")
-        if name and len(name) > LONGEST_NAME:
-            raise _refused(len(name))
-        return update(*positional, **named)
-
-    return named_shortly
+def _refuse_name(given: Mapping[str, Any]) -> None:
+    """Have any run, however large, be ended, and none be given a name without end."""
+    if len(name := given.get("run_name") or "") > LONGEST_NAME:
+        raise _refusal(len(name))
 
 
-def _refused(total: int) -> Exception:
-    from mlflow.exceptions import MlflowException
-    from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE
-
-    text = f"found a run or an experiment of {total} characters, expected at most {LARGEST}"
-    return MlflowException(text, error_code=INVALID_PARAMETER_VALUE)
+def _refusal(total: int) -> Exception:
+    return refusal(f"a run or an experiment of {total} characters", f"at most {LARGEST}")

@@ -5,11 +5,12 @@ faster than they do: 300 conditions, which any login may ask for, took 8 GB. The
 a text of megabytes for seconds, and in gigabytes.
 """
 
-import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+from ricochet.tasks.registry.server_methods import checked, refusal
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
 DATASETS = re.compile(r"\bdatasets?[`\"]?\s*\.", re.IGNORECASE)
@@ -33,54 +34,40 @@ def bound(*stores: Any) -> None:
         for name in dir(type(store)):
             found = getattr(store, name)
             if "search" in name and BOUNDED & _parameters(found).keys():
-                setattr(store, name, _bounded(found, name))
+                checked(store, name, _refuse_many)
+        if hasattr(store, "_search_runs"):
+            checked(store, "_search_runs", _page)
 
 
 def _parameters(found: Any) -> dict[str, Any]:
     return dict(inspect.signature(found).parameters) if callable(found) else {}
 
 
-def _bounded(search: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a search that is refused where it has too many conditions."""
-    signature = inspect.signature(search)
+def _refuse_many(given: dict[str, Any]) -> None:
+    _refuse_lists(given)
+    _refuse_filter(given.get("filter_string") or "")
 
-    @functools.wraps(search)
-    def bounded(*positional: Any, **named: Any) -> Any:
-        call = signature.bind(*positional, **named)
-        given = call.arguments
-        _refuse_lists(given)
-        _refuse_filter(given.get("filter_string") or "")
-        if name == "_search_runs":  # the client asks for the next page by a token
-            given["max_results"] = min(given["max_results"], MOST_RUNS)
-        return search(*call.args, **call.kwargs)
 
-    return bounded
+def _page(given: dict[str, Any]) -> None:
+    """Have the client ask for the next page by a token."""
+    given["max_results"] = min(given["max_results"], MOST_RUNS)
 
 
 def _refuse_lists(given: Mapping[str, Any]) -> None:
     for name, most in LISTS.items():
         if len(found := given.get(name) or ()) > most:
-            raise _refused(f"{len(found)} entries of {name}", f"at most {most}")
+            raise refusal(f"{len(found)} entries of {name}", f"at most {most}")
     if max(map(len, given.get("order_by") or ("",))) > LONGEST:
-        raise _refused("an order without end", f"at most {LONGEST} characters")
+        raise refusal("an order without end", f"at most {LONGEST} characters")
     if len(str(given.get("page_token") or "")) > LONGEST_TOKEN:
-        raise _refused("a token without end", f"at most {LONGEST_TOKEN} characters")
+        raise refusal("a token without end", f"at most {LONGEST_TOKEN} characters")
 
 
 def _refuse_filter(words: str) -> None:
     if len(words) > LONGEST:
-        raise _refused("a filter without end", f"at most {LONGEST} characters")
+        raise refusal("a filter without end", f"at most {LONGEST} characters")
     operators = sum(1 for _ in OPERATORS.finditer(words))
     if operators > MOST:
-        raise _refused(f"{operators} operators", f"at most {MOST}")
+        raise refusal(f"{operators} operators", f"at most {MOST}")
     if (sets := sum(1 for _ in DATASETS.finditer(words))) > MOST_DATASETS:
-        raise _refused(f"{sets} operators on data sets", f"at most {MOST_DATASETS}")
-
-
-def _refused(found: str, expected: str) -> Exception:
-    from mlflow.exceptions import MlflowException
-    from mlflow.protos.databricks_pb2 import INVALID_PARAMETER_VALUE
-
-    return MlflowException(
-        f"found {found}, expected {expected}", error_code=INVALID_PARAMETER_VALUE
-    )
+        raise refusal(f"{sets} operators on data sets", f"at most {MOST_DATASETS}")
