@@ -1,6 +1,7 @@
 """Answers of MLflow that come in pages, read to their end."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
@@ -9,6 +10,13 @@ MOST = 1_000_000
 """Entries of an answer; a server may have pages without end."""
 LEAST = 100
 """As how many a page counts that has fewer."""
+VERSIONS = 1000
+"""Of a page: one has some thousand characters, and answers are bounded (`client_answers`)."""
+
+
+def versions(client: Any, condition: str) -> Iterator[Any]:
+    """Yield the versions that fit a condition of MLflow's, on all of its pages."""
+    return every(partial(client.search_model_versions, condition, max_results=VERSIONS))
 
 
 def every(search: Callable[..., Any]) -> Iterator[Any]:

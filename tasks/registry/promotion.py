@@ -14,7 +14,6 @@ tag bears out are passed over: they may say what another answered in the registr
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
@@ -200,8 +199,7 @@ def entries(tracker: Tracker, name: str) -> tuple[Entry, ...]:
     Of each action its beginning and its end count once: what stands there again is passed over.
     """
     lines = promotion_log.read(name)
-    search = partial(tracker.client.search_model_versions, f"name = '{name}'")
-    found = pages.every(search) if lines else ()
+    found = pages.versions(tracker.client, f"name = '{name}'") if lines else ()
     tags = {str(version.version): version.tags for version in found}
     first: dict[tuple[str, bool], Entry] = {}
     for line in lines:

@@ -16,14 +16,13 @@ from mlflow.entities import Run, ViewType
 from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
 from ricochet.tasks.registry import pages, promotion_log
-from ricochet.tasks.registry.runs import Tracker
+from ricochet.tasks.registry.runs import PAGE, Tracker
 
 EXPERIMENTS = ("calibrate", "validate")
 PARENT = "mlflow.parentRunId"
 RUN = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 """Id of a run, wherever it stands in a text."""
 DAY = 86400.0
-PAGE = 1000
 
 
 def old_runs(tracker: Tracker, *, days: float) -> list[Run]:
@@ -90,6 +89,5 @@ def _named(tracker: Tracker) -> set[str]:
 def _registered(tracker: Tracker) -> Iterator[str]:
     for model in pages.every(tracker.client.search_registered_models):
         yield f"{model.description} {model.tags}"
-        versions = partial(tracker.client.search_model_versions, f"name = '{model.name}'")
-        for version in pages.every(versions):
+        for version in pages.versions(tracker.client, f"name = '{model.name}'"):
             yield f"{version.run_id} {version.source} {version.description} {version.tags}"

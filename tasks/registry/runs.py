@@ -30,7 +30,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import client_confinement, pages
+from ricochet.tasks.registry import client_answers, client_confinement, pages
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -94,6 +94,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # a name of anybody's
     client_confinement.confine()
+    client_answers.bound()
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
         place = output_folder(store or artifacts() / "mlflow")

@@ -133,7 +133,7 @@ def tags(tracker: Tracker, registered: Registered) -> dict[str, str]:
 def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKind) -> bool:
     """Tell whether some version of a name is the package in a folder."""
     digest = sha256(folder / kind.load_reader().manifest)
-    found = tracker.client.search_model_versions(f"name = '{name}'")
+    found = pages.versions(tracker.client, f"name = '{name}'")
     return any(version.tags.get(DIGEST) == digest for version in found)
 
 
@@ -211,7 +211,7 @@ def _is_own(tracker: Tracker, source: str) -> bool:
 
 
 def _find_version(tracker: Tracker, name: str, run_id: str) -> ModelVersion | None:
-    versions = tracker.client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
+    versions = pages.versions(tracker.client, f"name = '{name}' and run_id = '{run_id}'")
     return min(versions, key=lambda version: int(version.version), default=None)
 
 

@@ -76,7 +76,7 @@ def read(kind: type[T], text: str | bytes, where: str, *, largest: int = limits.
         BadInput: It is no JSON, a key is missing, repeated or unknown, or a value is not of its
             type.
     """
-    checked = _checked(text, where, largest, limits.VALUES)
+    checked = check(text, where, largest, limits.VALUES)
     try:
         found: T = _adapter(cast(Any, kind)).validate_json(checked, strict=True)
     except ValidationError as error:
@@ -99,7 +99,7 @@ def parse(text: str | bytes, where: str) -> Any:
         BadInput: It is no JSON, too large, too deep or of too many values, a key stands twice, or
             a number has too many digits or is none.
     """
-    return _parsed(_checked(text, where, values=limits.PARSED), where)
+    return _parsed(check(text, where, values=limits.PARSED), where)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
@@ -122,10 +122,14 @@ def load(path: Path, expected: str = "a file of JSON") -> dict[str, Any]:
     return parse_object(read_bytes(path, expected), str(path))
 
 
-def _checked(
+def check(
     text: str | bytes, where: str, largest: int = limits.TEXT, values: float = math.inf
 ) -> str:
-    """Refuse what is too large, too deep or has a number without end, before it is parsed."""
+    """Refuse what is too large, too deep or has a number without end, before anything parses it.
+
+    Raises:
+        BadInput: It has more than `largest` bytes or `values` values, or is no UTF-8.
+    """
     if len(text) > largest:
         raise BadInput(where, f"{len(text)} bytes", f"at most {largest} bytes")
     try:
@@ -148,7 +152,7 @@ def _checked(
 
 
 def _parsed(text: str, where: str) -> Any:
-    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
             key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
             raise BadInput(where, f"key {key!r} twice"[:60], "each key once")
@@ -163,7 +167,7 @@ def _parsed(text: str, where: str) -> Any:
 
     try:
         return json.loads(
-            text, object_pairs_hook=check, parse_constant=no_number, parse_float=finite
+            text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite
         )
     except BadInput:
         raise

@@ -1,0 +1,70 @@
+"""Answers to MLflow's clients, each of bounded size and number of values, unpacked.
+
+Whoever answers where the lab's server should may send a gigabyte of zeros in a megabyte: the client
+reads an answer whole before it looks at it. Files are written as they come, and have bounds of
+their own.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ricochet.tasks.storage import checked_json
+
+LARGEST = 2**25
+"""Bytes: a hundred runs, each as large as a run may be, have less than half."""
+MOST = 2_000_000
+"""Values; MLflow takes 25 s for as many that are empty."""
+
+
+def bound() -> None:
+    """Bound what this process's clients read from now on; doing it again changes nothing."""
+    from mlflow.utils import request_utils
+
+    adapter: Any = request_utils.TCPKeepAliveHTTPAdapter
+    if not hasattr(adapter.send, "bounded"):
+        adapter.send = _bounded(adapter.send)
+
+
+def _bounded(send: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what sends a request, and reads an answer that is no file up to the bounds."""
+
+    def bounded(self: Any, request: Any, stream: bool = False, *rest: Any, **named: Any) -> Any:
+        answer = send(self, request, stream, *rest, **named)
+        answer.raw._update_chunk_length = _positive(answer.raw)
+        if not stream:
+            answer.raw.stream = _counted(answer.raw)
+            answer.encoding = "utf-8"  # which is else guessed, for minutes
+            if answer.content.lstrip()[:1] in b"{[":
+                checked_json.check(answer.content, answer.url, LARGEST, MOST)
+        return answer
+
+    bounded.bounded = True  # type: ignore[attr-defined]
+    return bounded
+
+
+def _positive(raw: Any) -> Callable[[], None]:
+    """Return what reads the length of a part; of one of -1 all that follows would be read."""
+    update = raw._update_chunk_length
+
+    def updated() -> None:
+        update()
+        if raw.chunk_left < 0:
+            raw.close()
+            raise OSError("found a part of less than nothing, expected its length")
+
+    return updated
+
+
+def _counted(raw: Any) -> Callable[..., Iterator[bytes]]:
+    """Return what reads an answer in parts, and hangs up where they have no end."""
+    parts = raw.stream
+
+    def counted(*positional: Any, **named: Any) -> Iterator[bytes]:
+        total = 0
+        for part in parts(*positional, **named):
+            if (total := total + len(part)) > LARGEST:
+                raw.close()
+                raise OSError(f"found an answer of more than {LARGEST} bytes, expected less")
+            yield part
+
+    return counted
