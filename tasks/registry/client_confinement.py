@@ -1,10 +1,12 @@
 """MLflow's clients kept to their server: what it names as a place of files is one of its own.
 
 A server says where the files of a run lie. Were it a stranger's, on a port that nobody held, a
-folder of this machine would be written to or removed, or a login sent to where it says.
+folder of this machine would be written to or removed, or a login sent to where it says: by a
+redirection, or as the address of a large file, with one from `~/.netrc` that is another server's.
 """
 
 import functools
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +15,12 @@ from ricochet.models.core.bad_input import BadInput
 
 OF_SERVER = re.compile(r"mlflow-artifacts:/(?!/)|(?:runs|models):/(?!/)")
 """Begins what the server that is asked keeps itself."""
+NO_OTHER = {
+    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",
+    "MLFLOW_ENABLE_PROXY_MULTIPART_DOWNLOAD": "false",
+    "MLFLOW_ENABLE_PROXY_MULTIPART_UPLOAD": "false",
+}
+"""Settings by which MLflow's client asks no other server than its own."""
 
 
 def confine() -> None:
@@ -22,10 +30,30 @@ def confine() -> None:
     machine is its user's own to choose.
     """
     from mlflow.store.artifact import artifact_repository_registry
+    from mlflow.utils import request_utils
 
+    os.environ.update(NO_OTHER)
+    if not hasattr(request_utils._get_request_session, "__wrapped__"):
+        request_utils._get_request_session = _without_netrc(request_utils._get_request_session)
     registry: Any = artifact_repository_registry._artifact_repository_registry
     if not hasattr(registry.get_artifact_repository, "__wrapped__"):
         registry.get_artifact_repository = _kept(registry.get_artifact_repository)
+
+
+def _without_netrc(session: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what opens sessions that send the login they are given, and no other."""
+
+    @functools.wraps(session)
+    def opened(*positional: Any, **named: Any) -> Any:
+        found = session(*positional, **named)
+        found.auth = _as_it_is  # a session that has none looks in `~/.netrc`
+        return found
+
+    return opened
+
+
+def _as_it_is(request: Any) -> Any:
+    return request
 
 
 def _kept(opened: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ known of each of its parameters; of `ricochet.calibration/1`, and of a weak answ
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,8 @@ def _planned(result: Mapping[str, Any]) -> Planned:
         theta[NAMES.index(name)] = value
     theta[prior.absent] = prior.centre[prior.absent]
     name = f"{thing['ball']}-{thing['surface']}"
+    if not re.fullmatch(checked_json.NAME, name) or len(name) > checked_json.LONGEST_NAME:
+        raise ValueError(f"{name[:40]!r} is no name of a folder")
     ball = KnownBall(theta, prior.law)
     return Planned(name, ball, members, drag, _height(result))
 

@@ -49,6 +49,14 @@ def test_a_plan_starts_from_the_height_that_was_used_not_from_one_that_the_takes
     assert calibrated_ball.of_result(PAPER | {"release": release}, "here").height == 0.6
 
 
+@pytest.mark.parametrize("ball", ["/etc/clay", "../clay", "clay\x1b[2J", "c" * 300, ".clay"])
+def test_a_ball_that_is_no_name_of_a_folder_is_refused(ball) -> None:
+    named = PAPER | {"object": PAPER["object"] | {"ball": ball}}
+    with pytest.raises(BadInput, match="is no name of a folder") as refused:
+        calibrated_ball.of_result(named, "here")
+    assert str(refused.value).isprintable()
+
+
 def falling(job) -> tuple[float, float]:
     """Deviations that fall with the root, smaller from higher; a fourth microphone halves them."""
     root = 1.0 / np.sqrt(job.session.takes)
