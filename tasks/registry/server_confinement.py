@@ -3,19 +3,23 @@
 Whoever may make an experiment may say where its files lie, and MLflow then reads and writes there
 as the user that it runs as: any folder of this machine, any bucket that a key of its reaches. Here
 an experiment's place is the server's choice, files are served from that store alone, also those of
-experiments made by other means, and a version's source is within it too.
+experiments made by other means, and a version's source is within it too. A folder of the store is
+listed as long as it has an end: MLflow makes the whole list, 200,000 names in 200 MB.
 """
 
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ricochet.tasks.registry.server_methods import denial
+from ricochet.tasks.registry.server_methods import checked, denial, refusal
 
 SOURCES = "MLFLOW_CREATE_MODEL_VERSION_SOURCE_VALIDATION_REGEX"
 OWN_SOURCES = r"^(?:mlflow-artifacts|runs|models):/|^(?:file://)?/"
 """Of a version; MLflow holds those on its disk against the run or model that they are of."""
+MOST_FILES = 10_000
+"""Of a folder that is listed."""
 
 
 def confine(destination: str) -> None:
@@ -29,6 +33,9 @@ def confine(destination: str) -> None:
     os.environ[SOURCES] = OWN_SOURCES
     store: Any = handlers._get_tracking_store()
     store.create_experiment = _placed(store.create_experiment)
+    from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
+
+    checked(LocalArtifactRepository, "list_artifacts", refuse_endless)
     within: Any = handlers
     within._get_artifact_repository_for_uri = _served(
         within._get_artifact_repository_for_uri, destination
@@ -44,6 +51,15 @@ def is_within(uri: str, destination: str) -> bool:
         return False
     found, root = (Path(local_file_uri_to_path(each)).resolve() for each in (uri, destination))
     return found.is_relative_to(root) and found != root
+
+
+def refuse_endless(given: dict[str, Any]) -> None:
+    """Refuse to list a folder of very many files: `self` is what lists, below it a `path`."""
+    folder = Path(given["self"].artifact_dir, given.get("path") or "")
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            if next(itertools.islice(entries, MOST_FILES, None), None) is not None:
+                raise refusal(f"more than {MOST_FILES} files in a folder", "it listed by nobody")
 
 
 def _placed(create: Callable[..., Any]) -> Callable[..., Any]:

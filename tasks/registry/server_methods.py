@@ -3,22 +3,28 @@
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 Check = Callable[[dict[str, Any]], None]
 """Looks at arguments by their names, which it may change, and raises what `refusal` makes."""
+Around = Callable[[dict[str, Any]], AbstractContextManager[object]]
+"""Returns what both the check and the method are done in."""
 
 
-def checked(store: Any, name: str, check: Check) -> None:
-    """Have a method of a store of MLflow's call a check before anything else."""
+def checked(
+    store: Any, name: str, check: Check, *, around: Around = lambda _: nullcontext()
+) -> None:
+    """Have a method of a store of MLflow's, or of a class, call a check before anything else."""
     method = getattr(store, name)
     signature = inspect.signature(method)
 
     @functools.wraps(method)
     def checking(*positional: Any, **named: Any) -> Any:
         call = signature.bind(*positional, **named)
-        check(call.arguments)
-        return method(*call.args, **call.kwargs)
+        with around(call.arguments):
+            check(call.arguments)
+            return method(*call.args, **call.kwargs)
 
     setattr(store, name, checking)
 
@@ -31,6 +37,11 @@ def refusal(found: str, expected: str) -> Exception:
 def denial(what: str) -> Exception:
     """Return what MLflow's server answers 403 to."""
     return _exception(f"not offered here: {what}", "PERMISSION_DENIED")
+
+
+def postponement(found: str, expected: str) -> Exception:
+    """Return what MLflow's server answers 429 to, after which its client asks again."""
+    return _exception(f"found {found}, expected {expected}", "REQUEST_LIMIT_EXCEEDED")
 
 
 def _exception(message: str, code: str) -> Exception:

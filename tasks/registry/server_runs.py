@@ -5,28 +5,36 @@ parameters and data sets with them: forty runs of 8 MB, which any account that m
 took over a GB of the server and of `up` each. A run of Ricochet's has a few thousand characters.
 """
 
-import functools
 import json
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 from ricochet.tasks.registry.server_methods import checked, refusal
 
 LARGEST = 2**17
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
+MOST_DATASETS = 50
+"""Of a run: a search by two conditions on data sets makes a row of each pair."""
 LONGEST_NAME = 1000
 WRITES = ("log_batch", "log_inputs", "log_outputs", "log_param", "log_metric", "set_tag")
 """Methods of a store that add to a run."""
+_LOCKS = tuple(threading.RLock() for _ in range(64))
 
 
 def bound(store: Any) -> None:
     """Have a store of MLflow's refuse what makes a run or an experiment too large."""
-    of_run = functools.partial(_refuse_more, store.get_run, "run_id")
-    of_experiment = functools.partial(_refuse_more, store.get_experiment, "experiment_id")
+    of_run = partial(_refuse_more, store.get_run, "run_id")
+    of_experiment = partial(_refuse_more, store.get_experiment, "experiment_id")
     for name in (*WRITES, "record_logged_model"):
         if hasattr(store, name):
-            checked(store, name, of_run)
-    checked(store, "set_experiment_tag", of_experiment)
+            checked(store, name, of_run, around=partial(_alone, "run_id"))
+    few = partial(_refuse_datasets, store.get_run)
+    checked(store, "log_inputs", few, around=partial(_alone, "run_id"))
+    alone = partial(_alone, "experiment_id")
+    checked(store, "set_experiment_tag", of_experiment, around=alone)
     checked(store, "create_run", _refuse_large)
     checked(store, "update_run_info", _refuse_name)
 
@@ -43,6 +51,17 @@ def _plain(value: Any) -> Any:
         return dict(value)
     except TypeError:
         return str(value)
+
+
+def _alone(owner: str, given: Mapping[str, Any]) -> AbstractContextManager[object]:
+    """Return what two writes to one owner hold after one another."""
+    return _LOCKS[hash(given[owner]) % len(_LOCKS)]
+
+
+def _refuse_datasets(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None:
+    held = len(find(given["run_id"]).inputs.dataset_inputs)
+    if (total := held + len(given.get("datasets") or ())) > MOST_DATASETS:
+        raise refusal(f"{total} data sets of a run", f"at most {MOST_DATASETS}")
 
 
 def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:

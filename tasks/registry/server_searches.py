@@ -1,27 +1,35 @@
-"""Searches of MLflow's server, of a few conditions each.
+"""Searches of MLflow's server, of a few conditions each, and of few entries a page.
 
 Each condition on a number or a tag joins a table, and PostgreSQL plans joins in memory that grows
 faster than they do: 300 conditions, which any login may ask for, took 8 GB. The server itself reads
-a text of megabytes for seconds, and in gigabytes.
+a text of megabytes for seconds, and in gigabytes. A page of runs is made in threefold the memory of
+what it says, and a metric has as many steps as somebody likes.
 """
 
 import inspect
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ricochet.tasks.registry.server_methods import checked, refusal
+from ricochet.tasks.registry.server_places import Places
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
 DATASETS = re.compile(r"\bdatasets?[`\"]?\s*\.", re.IGNORECASE)
-MOST, MOST_DATASETS = 40, 3
+MOST, MOST_DATASETS = 40, 2
 """Operators of a filter, also in its texts: twenty conditions and what joins them; and conditions
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
-MOST_RUNS = 1000
-"""Of a page; each has all that it says of itself."""
-LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20}
+PAGES = {
+    "_search_runs": 100,
+    "get_metric_history": 25_000,
+    "get_metric_history_bulk": 25_000,
+    "get_metric_history_bulk_interval": 2500,
+}
+"""Most entries of a page by what is asked: runs, with all that they say, and steps of metrics."""
+LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20, "run_ids": 100}
 """Entries of what else a search takes."""
 BOUNDED = {"filter_string", *LISTS}
 LONGEST_TOKEN = 2**17
@@ -30,13 +38,15 @@ LONGEST_TOKEN = 2**17
 
 def bound(*stores: Any) -> None:
     """Have stores of MLflow's refuse to search by more than a few conditions."""
+    places = Places()
     for store in stores:
         for name in dir(type(store)):
             found = getattr(store, name)
             if "search" in name and BOUNDED & _parameters(found).keys():
-                checked(store, name, _refuse_many)
-        if hasattr(store, "_search_runs"):
-            checked(store, "_search_runs", _page)
+                checked(store, name, _refuse_many, around=places.taken)
+        for name in PAGES:
+            if hasattr(store, name):
+                checked(store, name, partial(_page, name), around=places.taken)
 
 
 def _parameters(found: Any) -> dict[str, Any]:
@@ -48,9 +58,10 @@ def _refuse_many(given: dict[str, Any]) -> None:
     _refuse_filter(given.get("filter_string") or "")
 
 
-def _page(given: dict[str, Any]) -> None:
+def _page(name: str, given: dict[str, Any]) -> None:
     """Have the client ask for the next page by a token."""
-    given["max_results"] = min(given["max_results"], MOST_RUNS)
+    _refuse_lists(given)
+    given["max_results"] = min(given.get("max_results") or PAGES[name], PAGES[name])
 
 
 def _refuse_lists(given: Mapping[str, Any]) -> None:

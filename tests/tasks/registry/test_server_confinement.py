@@ -3,9 +3,12 @@
 import re
 
 import pytest
+from mlflow.exceptions import MlflowException
+from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
 
 from ricochet.tasks.registry import server_confinement
 from ricochet.tasks.registry.server_confinement import OWN_SOURCES, is_within
+from ricochet.tasks.registry.server_methods import checked
 
 
 def test_only_what_lies_in_the_store_is_within_it(tmp_path):
@@ -48,3 +51,19 @@ def test_an_experiment_is_placed_by_the_server_and_files_elsewhere_are_not_opene
 )
 def test_the_source_of_a_version_is_of_the_server(source, own):
     assert bool(re.search(OWN_SOURCES, source)) == own
+
+
+def test_a_folder_of_very_many_files_is_listed_by_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_confinement, "MOST_FILES", 3)
+    for name in ("a", "b", "c"):
+        (tmp_path / name).touch()
+    as_it_was = LocalArtifactRepository.list_artifacts
+    monkeypatch.setattr(LocalArtifactRepository, "list_artifacts", as_it_was)
+    checked(LocalArtifactRepository, "list_artifacts", server_confinement.refuse_endless)
+    repository = LocalArtifactRepository(tmp_path.as_uri())
+    assert [found.path for found in repository.list_artifacts()] == ["a", "b", "c"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(MlflowException, match="more than 3 files") as refused:
+        repository.list_artifacts()
+    assert refused.value.get_http_status_code() == 400
+    assert repository.list_artifacts("folder") == repository.list_artifacts("none") == []

@@ -1,5 +1,8 @@
 """No run and no experiment grows beyond a bound, by whatever is said of it."""
 
+import contextlib
+import threading
+
 import pytest
 from mlflow.entities import (
     Dataset,
@@ -17,6 +20,7 @@ from ricochet.tasks.registry import server_runs
 from tests.stores import NAME, copied
 
 LONG = "a" * 5000
+LONGEST = 15 * len(LONG)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +67,45 @@ def test_what_is_added_many_times_is_refused_in_the_end(store, kind):
             WRITES[kind](store, run, number)
     assert number > 10 and caught.value.get_http_status_code() == 400
     assert server_runs.size(store.get_run(run)) <= server_runs.LARGEST
+
+
+def test_a_run_has_few_data_sets_and_as_many_as_a_client_that_writes_at_once(store):
+    run = a_run(store)
+    small = [DatasetInput(Dataset(f"d{each}", "x", "local", "{}"), []) for each in range(51)]
+    with pytest.raises(MlflowException, match="51 data sets of a run"):
+        store.log_inputs(run, small)
+    refused = []
+
+    def log(each):
+        try:
+            store.log_inputs(run, small[each : each + 10])
+        except MlflowException as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=log, args=(first,)) for first in range(0, 80, 10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(store.get_run(run).inputs.dataset_inputs) <= 50
+    store.log_inputs(run, [])
+
+
+def test_of_two_writes_at_once_the_second_counts_the_first(store):
+    """Forty that look at once would each find the run empty."""
+    run = a_run(store)
+    long = [RunTag(f"k{number}", LONG) for number in range(15)]
+
+    def write(first):
+        with contextlib.suppress(MlflowException):
+            store.log_batch(run, [], [], [RunTag(f"{first}{tag.key}", tag.value) for tag in long])
+
+    threads = [threading.Thread(target=write, args=(first,)) for first in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert LONGEST < server_runs.size(store.get_run(run)) <= server_runs.LARGEST
 
 
 def test_a_run_is_not_made_too_large(store):

@@ -1,7 +1,7 @@
 """A search by many conditions, which a database cannot plan, is refused whoever asks."""
 
 import pytest
-from mlflow.entities import ViewType
+from mlflow.entities import Metric, ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.model_registry.sqlalchemy_store import SqlAlchemyStore as Models
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
@@ -25,7 +25,7 @@ MANY = [
     "and " * 41,
     "tags.a = 'x' and " * 400_000,
     " " * 2**15 + "x",
-    " and ".join(f"dataset{'s' * (number % 2)}.name = 'd'" for number in range(4)),
+    " and ".join(f"dataset{'s' * (number % 2)}.name = 'd'" for number in range(3)),
 ]
 
 
@@ -92,7 +92,7 @@ def test_lists_and_tokens_are_bounded(stores):
 def test_a_page_has_few_runs_and_the_next_one_follows(stores, monkeypatch):
     """MLflow's `search_runs` asks for 10,000 at once, and then by a token."""
     runs, _ = stores
-    monkeypatch.setattr(server_searches, "MOST_RUNS", 2)
+    monkeypatch.setitem(server_searches.PAGES, "_search_runs", 2)
     made = {runs.create_run("0", "user", each, [], "a").info.run_id for each in range(5)}
     found, token, pages = set(), None, 0
     while token is not None or not pages:
@@ -102,6 +102,26 @@ def test_a_page_has_few_runs_and_the_next_one_follows(stores, monkeypatch):
     for run in made:
         runs.delete_run(run)
     assert found == made and pages == 3
+
+
+def test_a_metric_is_read_in_pages_whoever_asks_for_all(stores, monkeypatch):
+    runs, _ = stores
+    monkeypatch.setitem(server_searches.PAGES, "get_metric_history", 3)
+    run = runs.create_run("0", "user", 1, [], "a").info.run_id
+    runs.log_batch(run, [Metric("m", step, step, step) for step in range(7)], [], [])
+    page = runs.get_metric_history(run, "m")
+    found = list(page)
+    assert len(found) == 3
+    while page.token:
+        page = runs.get_metric_history(run, "m", 100, page.token)
+        found += page
+    assert [each.value for each in found] == list(range(7))
+    monkeypatch.setitem(server_searches.PAGES, "get_metric_history_bulk_interval", 2)
+    few = runs.get_metric_history_bulk_interval([run], "m", 10**9, None, None)
+    assert [each.step for each in few] == [0, 6]
+    with pytest.raises(MlflowException, match="101 entries of run_ids"):
+        runs.get_metric_history_bulk_interval([run] * 101, "m", 1, None, None)
+    runs.delete_run(run)
 
 
 @pytest.mark.parametrize("words", FEW)
