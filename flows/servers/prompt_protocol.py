@@ -5,11 +5,15 @@ may have open, and shut everybody out. So do those that ask to become websockets
 that are told to go and stay, or whose body never ends. And where no file is left, asyncio tries
 again thousands of times a second, long after the strangers have gone. So there are far fewer
 connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
+Each part of a body is an event, before anybody is asked for a login: 12 MB in parts of one byte,
+sent in a tenth of a second, take one of them ten. Nobody honest sends so.
 """
 
 import resource
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import h11
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ricochet.tasks.registry.server_limits import KNOWN
@@ -20,9 +24,33 @@ RESERVE = 2 * BACKLOG
 """Files that no connection takes: databases, logs, and what is being accepted."""
 MOST = 2**10
 """Connections, each of which may take 100 kB before anybody is asked who it is."""
+PARTS, LEAST = 64, 128
+"""Parts of a body of any length, and bytes that more of them have on average."""
 CLOSING, UNREADY = object(), object()
 PATIENCE = 10.0
 """Longest time without a whole head of a request, beside those that are answered, s."""
+
+
+class FewParts(h11.Connection):
+    """What reads requests, and gives a connection up whose bodies come in very small parts."""
+
+    def __init__(self, end: Callable[[], None], *settings: Any) -> None:
+        """Read for a server; `end` cuts the connection off."""
+        super().__init__(*settings)
+        self._end, self._parts, self._bytes = end, 0, 0
+
+    def next_event(self) -> Any:
+        """Return what has come, nothing any more where it is cut off."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self._parts = self._bytes = 0
+        if isinstance(event, h11.Data):
+            if event.chunk_start and PARTS <= self._parts > self._bytes / LEAST:
+                self._end()
+                return h11.NEED_DATA
+            self._parts += event.chunk_start
+            self._bytes += len(event.data)
+        return event
 
 
 class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -34,6 +62,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def connection_made(self, transport: Any) -> None:
         """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
+        head = self.config.h11_max_incomplete_event_size
+        self.conn = FewParts(self._end, h11.SERVER, head)
         self._is_known = False
         self._open[transport] = self
         if len(self._open) > most_connections():

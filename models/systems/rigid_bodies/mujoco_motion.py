@@ -35,7 +35,11 @@ SHARE = 1e-4
 NUDGE = 3e-5
 """Difference of a state, rad or m and these per second."""
 MODELS = 16
-"""Copies of the model that are simulated side by side."""
+"""Copies of the model that are simulated side by side, at most."""
+NUMBERS = 2**23
+"""Numbers of the states that are kept at a time, all steps of a frame among them."""
+MOST_SUBSTEPS = 1000
+"""The model's steps of a frame."""
 HINGE, SLIDE = (int(each) for each in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
 """Kinds of joints."""
 _BEGUN = 1.0
@@ -156,24 +160,27 @@ class MujocoSimulator:
     ) -> Float[Tensor, "particle window {steps} state"]:
         """Return the states after each frame."""
         acting = self.controls[: starts.shape[1], :steps].repeat_interleave(self.substeps, 1)
+        row = acting.shape[0] * acting.shape[1] * len(self._still)
+        several = max(1, min(MODELS, NUMBERS // max(1, row)))
         rows = list(zip(theta.detach().numpy(), starts.detach().numpy(), strict=True))
         if not rows:
             return starts.new_empty(0, starts.shape[1], steps, starts.shape[2])
         with _silent(), rollout.Rollout(nthread=self.threads) as pool:
             found = [
-                self._rolled(pool, rows[first : first + MODELS], acting.numpy())
-                for first in range(0, len(rows), MODELS)
+                self._rolled(pool, rows[first : first + several], acting.numpy())
+                for first in range(0, len(rows), several)
             ]
-        whole = np.concatenate(found).reshape(*starts.shape[:2], *acting.shape[1:2], -1)
-        return torch.from_numpy(whole[:, :, self.substeps - 1 :: self.substeps])
+        return torch.from_numpy(
+            np.concatenate(found).reshape(*starts.shape[:2], -1, starts.shape[2])
+        )
 
     def _rolled(
         self,
         pool: rollout.Rollout,
         rows: Sequence[tuple[ndarray, ndarray]],
         acting: Float[ndarray, "window instant actuator"],
-    ) -> Float[ndarray, "row instant state"]:
-        """Return the states after each of the model's steps; those beyond all measure are NaN."""
+    ) -> Float[ndarray, "row step state"]:
+        """Return the states after each frame; those beyond all measure are NaN."""
         (models, data), joints = self._copies, self.model.nq
         for model, (theta, _) in zip(models, rows, strict=False):
             mujoco_parameters.assign(model, data[0], self.places, theta)
@@ -184,7 +191,9 @@ class MujocoSimulator:
         each = [model for model, (_, starts) in zip(models, rows, strict=False) for _ in starts]
         controls = np.tile(acting, (len(rows), 1, 1))
         found, _ = pool.rollout(each, data, begun, controls, nstep=acting.shape[1])
-        expected = _BEGUN + self.model.opt.timestep * np.arange(1, acting.shape[1] + 1)
+        found = found[:, self.substeps - 1 :: self.substeps]
+        ends = np.arange(self.substeps, acting.shape[1] + 1, self.substeps)
+        expected = _BEGUN + self.model.opt.timestep * ends
         reset = np.abs(found[..., 0] - expected) > 0.5 * self.model.opt.timestep
         states = found[..., 1 : 1 + 2 * joints]
         return np.where((reset | lost[:, None])[..., None], np.nan, states)
@@ -234,9 +243,15 @@ def stepped(model: mujoco.MjModel, rate: float) -> tuple[mujoco.MjModel, int]:
 
     Args:
         rate: Frames a second.
+
+    Raises:
+        ValueError: There are more than are simulated.
     """
-    found = copy.copy(model)
-    substeps = max(1, int(np.ceil(1.0 / (rate * model.opt.timestep) - 1e-3)))
+    found, step = copy.copy(model), model.opt.timestep
+    if not step * rate * MOST_SUBSTEPS > 0.999:
+        asked = f"at most {MOST_SUBSTEPS} steps of the model in a frame of {1.0 / rate:.4g} s"
+        raise ValueError(f"steps of {step:.4g} s, expected {asked}")
+    substeps = max(1, int(np.ceil(1.0 / (rate * step) - 1e-3)))
     found.opt.timestep = 1.0 / (rate * substeps)
     return found, substeps
 

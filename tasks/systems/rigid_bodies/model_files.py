@@ -23,6 +23,9 @@ LARGEST_ASSET = 2**25
 """Bytes of a mesh, a texture and the like."""
 MOST_FILES = 200
 MOST_JOINTS = 40
+MOST_ITERATIONS = 1000
+"""Of each of MuJoCo's solvers in a step; its own default is 100."""
+SOLVERS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations")
 EXPECTED = "a MuJoCo model, <mujoco> .. </mujoco>"
 _FORBIDDEN = ("plugin", "extension")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
@@ -43,6 +46,9 @@ def read(file: Path) -> mujoco.MjModel:
         raise BadInput(str(file), found, expected)
     if model.njnt > MOST_JOINTS:
         raise BadInput(str(file), f"{model.njnt} joints", f"at most {MOST_JOINTS}")
+    for name in SOLVERS:
+        if (count := getattr(model.opt, name)) > MOST_ITERATIONS:
+            raise BadInput(str(file), f"{name} {count}", f"at most {MOST_ITERATIONS}")
     return model
 
 

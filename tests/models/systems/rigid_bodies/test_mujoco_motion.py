@@ -122,6 +122,15 @@ def test_a_batch_is_its_members_and_threads_change_nothing() -> None:
         assert torch.equal(alone.states[:, 0], motion.states[:, window])
 
 
+def test_states_are_the_same_however_many_are_simulated_side_by_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    theta, starts, controls = swings.some(20, 3)
+    whole = swings.simulator(controls)(theta, starts, steps=3).states
+    monkeypatch.setattr(mujoco_motion, "NUMBERS", 1)
+    assert torch.equal(swings.simulator(controls)(theta, starts, steps=3).states, whole)
+
+
 def test_windows_may_stand_in_any_order_with_their_controls() -> None:
     theta, starts, controls = swings.some(2, 3)
     order = [2, 0, 1]
@@ -165,6 +174,15 @@ def test_steps_divide_a_frame() -> None:
     assert (substeps, substeps * model.opt.timestep) == (2, pytest.approx(1.0 / 99.98))
     model, substeps = mujoco_motion.stepped(swings.cart(), 1000.0)
     assert (substeps, model.opt.timestep) == (1, pytest.approx(1e-3))
+    assert mujoco_motion.stepped(swings.cart(), 0.2)[1] == 1000
+
+
+@pytest.mark.parametrize("step", [4.9e-6, 1e-9, 1e-320, 0.0, -1.0, float("nan")])
+def test_steps_without_end_are_refused(step: float) -> None:
+    model = swings.cart()
+    model.opt.timestep = step
+    with pytest.raises(ValueError, match=r"steps of .* s, expected at most 1000 steps"):
+        mujoco_motion.stepped(model, 200.0)
 
 
 REFUSED = {

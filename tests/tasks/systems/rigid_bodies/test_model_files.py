@@ -97,6 +97,14 @@ def test_what_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> N
         model_files.read(written(tmp_path, text.replace("{}", many)))
 
 
+@pytest.mark.parametrize("name", model_files.SOLVERS)
+def test_a_solver_has_an_end(tmp_path: Path, name: str) -> None:
+    text = f"<mujoco><option {name}='{{}}'/><worldbody>{BODY}</worldbody></mujoco>"
+    model_files.read(written(tmp_path, text.format(1000)))
+    with pytest.raises(BadInput, match=f"{name} 2000000000, expected at most 1000"):
+        model_files.read(written(tmp_path, text.format(2 * 10**9)))
+
+
 def test_files_that_are_none_or_too_large_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         model_files.read(tmp_path / "none.xml")
