@@ -88,7 +88,7 @@ class Plan:
             {
                 "height": row.height,
                 "microphones": [list(place) for place in row.microphones],
-                "sd": dict(zip(map(str, TRIED), row.deviations.tolist(), strict=True)),
+                "sd": dict(zip(map(str, TRIED), _known(row.deviations), strict=True)),
                 "takes": row.takes,
             }
             for row in self.rows
@@ -224,6 +224,11 @@ def _row(rig: Rig, height: float, table: Float[ndarray, "size 2"], wanted: Wante
     return Row(height, places, table, None if most > MOST else most)
 
 
+def _known(table: Float[ndarray, "size 2"]) -> list[list[float | None]]:
+    """Return deviations as JSON can hold them: unknown ones are null."""
+    return [[None if math.isnan(each) else each for each in row] for row in table.tolist()]
+
+
 def _best(rows: tuple[Row, ...], planned: Planned, wanted: Wanted) -> Row:
     """Return the row of the fewest microphones among those of about the fewest takes.
 
@@ -235,6 +240,8 @@ def _best(rows: tuple[Row, ...], planned: Planned, wanted: Wanted) -> Row:
         most = _ALIKE * min(row.takes or MOST for row in able)
         near = [row for row in able if (row.takes or MOST) <= most]
         return min(near, key=lambda row: (len(row.microphones), row.takes))
+    if np.isnan([row.deviations for row in rows]).all(axis=(0, 1)).any():
+        raise BadInput(planned.name, "no simulated session that is explained", "a likelier ball")
     ends = np.array([row.reached(MOST) for row in rows])
     parts = []
     for name, limit, column in zip(PARAMETERS, wanted.both, ends.T, strict=True):

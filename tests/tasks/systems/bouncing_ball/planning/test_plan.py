@@ -75,6 +75,20 @@ def made(planned, wanted, monkeypatch, law=falling):
     return plan.make(planned, wanted, settings, sessions=2, seed=0, workers=1)
 
 
+def test_rows_that_stay_unexplained_are_null_and_a_plan_of_nothing_else_is_refused(
+    planned, monkeypatch
+):
+    def few(job) -> tuple[float, float]:
+        lost = job.session.takes == plan.TRIED[0] and job.session.height < 0.3
+        return (np.nan, np.nan) if lost else falling(job)
+
+    found = made(planned, Wanted(0.001, None), monkeypatch, few).to_json()
+    assert [None, None] in [row["sd"][str(plan.TRIED[0])] for row in found["rows"]]
+    json.dumps(found, allow_nan=False)
+    with pytest.raises(BadInput, match="no simulated session that is explained"):
+        made(planned, Wanted(0.001, None), monkeypatch, lambda job: (np.nan, np.nan))
+
+
 def test_the_paper_s_ball_is_what_three_bounces_know(planned):
     values = parameters.values(planned.ball.theta[None])
     assert (planned.name, planned.height) == ("clay-floor", 0.3)
