@@ -1,7 +1,12 @@
-"""What `ricochet up` does beside its servers: dead runs are closed, full logs are moved aside."""
+"""What `ricochet up` does beside its servers: dead runs are closed, full logs are moved aside.
+
+Dead runs are looked for in a thread, for a server may be slow to say which there are, and `up` must
+see when one ends.
+"""
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -50,6 +55,7 @@ class Upkeep:
     keep: Keep
     settled: float = field(default_factory=time.monotonic)
     rotated: float = 0.0
+    search: threading.Thread | None = None
 
     def tick(self) -> None:
         """Do what is due."""
@@ -59,6 +65,10 @@ class Upkeep:
             with contextlib.suppress(OSError):  # out of open files: the next time
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
-        if now - self.settled > INTERVAL:
-            settle(self.environment)
-            self.settled = time.monotonic()
+        searching = self.search is not None and self.search.is_alive()
+        if now - self.settled > INTERVAL and not searching:
+            self.settled = now
+            self.search = threading.Thread(
+                target=settle, args=(self.environment,), name="dead runs", daemon=True
+            )
+            self.search.start()

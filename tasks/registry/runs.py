@@ -9,10 +9,10 @@ import fcntl
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 
 from mlflow import MlflowClient
@@ -42,6 +42,8 @@ BY_SERVER = "mlflow-artifacts:"
 RUNNING = "attributes.status = 'RUNNING'"
 PAGE, SLICE = 100, 500
 """Runs of a page, each with all that it says of itself; experiments that are searched at once."""
+MOST_OPEN = 1000
+"""Runs of an experiment that are looked at, where very many are open."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
@@ -232,17 +234,31 @@ def fail(tracker: Tracker, run_id: str) -> None:
 
 
 def close_abandoned(tracker: Tracker) -> list[str]:
-    """Close runs left RUNNING by a process of this machine that is gone; return their ids."""
-    client = tracker.client
+    """Close runs left RUNNING by a process of this machine that is gone; return their ids.
+
+    Whoever may write to an experiment may leave very many open there, which hide none of others.
+    """
+    closed = [
+        run.info.run_id
+        for run in _open_runs(tracker.client)
+        if process_ids.is_gone(run.data.tags.get(PROCESS, ""))
+    ]
+    for run in closed:
+        tracker.client.set_terminated(run, status="KILLED")
+    return closed
+
+
+def _open_runs(client: MlflowClient) -> Iterator[Run]:
+    """Yield runs that are RUNNING, of an experiment that has very many the latest."""
     places = [found.experiment_id for found in pages.every(client.search_experiments)]
     search = partial(client.search_runs, filter_string=RUNNING, max_results=PAGE)
-    slices = [places[first : first + SLICE] for first in range(0, len(places), SLICE)]
-    found = chain.from_iterable(pages.every(partial(search, each)) for each in slices)
-    named = [(run.info.run_id, run.data.tags.get(PROCESS, "")) for run in found]
-    closed = [run for run, process in named if process_ids.is_gone(process)]
-    for run in closed:
-        client.set_terminated(run, status="KILLED")
-    return closed
+    for first in range(0, len(places), SLICE):
+        page = search(some := places[first : first + SLICE])
+        if not page.token:
+            yield from page
+            continue
+        for place in some:
+            yield from islice(pages.every(partial(search, [place])), MOST_OPEN)
 
 
 def _experiment(tracker: Tracker, name: str) -> str:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 from ricochet.flows.servers import children, kill_guard, logs, upkeep
 from ricochet.tasks.storage import process_ids
@@ -58,7 +59,26 @@ def test_upkeep_moves_logs_aside_and_outlives_a_server_that_does_not_answer(
     monkeypatch.setattr(upkeep, "INTERVAL", -1.0)
     monkeypatch.setattr("ricochet.flows.dead_runs.settle", lambda: 1 / 0)
     keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
-    upkeep.Upkeep(tmp_path, {}, keep).tick()
+    beside = upkeep.Upkeep(tmp_path, {}, keep)
+    beside.tick()
+    beside.search.join()
     assert (tmp_path / "prefect.log").stat().st_size == 0
     assert (tmp_path / "prefect.log.1").stat().st_size == 20_000
     assert "looked for again later: ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_upkeep_does_not_wait_for_a_server_that_is_slow_nor_ask_it_twice(tmp_path, monkeypatch):
+    asked, answered = [], threading.Event()
+    monkeypatch.setattr(upkeep, "INTERVAL", -1.0)
+    monkeypatch.setattr(upkeep, "settle", lambda given: asked.append(answered.wait(30.0)))
+    keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
+    beside = upkeep.Upkeep(tmp_path, {}, keep)
+    for _ in range(3):
+        beside.tick()
+    assert not asked
+    answered.set()
+    beside.search.join()
+    assert asked == [True]
+    beside.tick()
+    beside.search.join()
+    assert asked == [True, True]

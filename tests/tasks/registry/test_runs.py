@@ -84,6 +84,23 @@ def test_runs_of_others_hide_no_abandoned_one(tracker, monkeypatch):
     assert tracking.close_abandoned(tracker) == [abandoned]
 
 
+def test_of_very_many_runs_of_one_experiment_the_latest_are_looked_at(tracker, monkeypatch):
+    """Sixty thousand, which one account made, had `up` read for ten minutes."""
+    monkeypatch.setattr(tracking, "PAGE", 2)
+    monkeypatch.setattr(tracking, "MOST_OPEN", 4)
+    abandoned = begin(tracker, "abandoned").run_id
+    host = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()[0]
+    gone = {tracking.PROCESS: f"{host} {2**22 + 1} 1"}
+    tracker.client.set_tag(abandoned, tracking.PROCESS, gone[tracking.PROCESS])
+    many = tracker.client.create_experiment("many")
+    made = [
+        tracker.client.create_run(many, start_time=each + 1, tags=gone, run_name="a").info.run_id
+        for each in range(7)
+    ]
+    assert set(tracking.close_abandoned(tracker)) == {abandoned, *made[3:]}
+    assert set(tracking.close_abandoned(tracker)) == set(made[:3])
+
+
 def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
     run_id = begin(tracker, "recycled").run_id
     host, number, _ = tracker.client.get_run(run_id).data.tags[tracking.PROCESS].split()
