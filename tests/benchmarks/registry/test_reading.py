@@ -7,9 +7,15 @@ import pytest
 from benchmarks.registry import reading
 from tests.crash.whole_packages import KINDS
 
+BY_HAND = ("family", "shooting")
+"""Their readers are those of other kinds, and more."""
+MOST_KINDS = [
+    pytest.param(kind, marks=pytest.mark.proof if kind in BY_HAND else ()) for kind in KINDS
+]
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MOST_KINDS)
 def test_reading_takes_at_most_three_times_a_package_beside_it(kind: str, tmp_path: Path) -> None:
     """Bytes grow most where they become numbers: 9 to 54 times where types are not looked at."""
     whole, bad = reading.of_kind(kind, tmp_path, ("as bytes",))

@@ -22,9 +22,17 @@ CONFIG = """[core]
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path, published):
     """A checkout without its recordings and its cache, and a remote that has one session."""
-    root = tmp_path / "checkout"
+    shutil.copytree(published, tmp_path, dirs_exist_ok=True, symlinks=True)
+    return tmp_path / "checkout"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The folder of both, made once."""
+    folder = tmp_path_factory.mktemp("published")
+    root = folder / "checkout"
     (root / ".dvc").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / ".dvc" / "config").write_text(CONFIG)
@@ -35,7 +43,7 @@ def root(tmp_path):
         subprocess.run(command, cwd=root, check=True, env=os.environ | dvc_publish.QUIET)
     shutil.rmtree(root / "data")
     shutil.rmtree(root / ".dvc" / "cache")
-    return root
+    return folder
 
 
 def objects(root):
