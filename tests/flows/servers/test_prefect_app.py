@@ -333,3 +333,23 @@ def test_a_first_message_is_small_and_others_may_be_large(server):
     assert asyncio.run(said("", "x" * (first + 1))) == 1009  # too large
     assert asyncio.run(said("lab:secret", "x" * (most + 1))) == 1009
     assert asyncio.run(said("lab:secret", "x" * (first + 1))) != 1009  # no event
+
+
+@pytest.mark.slow
+def test_who_sends_many_pings_and_no_login_is_cut_off(server):
+    """A server answers each, of twelve megabytes for fifteen seconds."""
+    place, _ = server
+    host, port = place.rsplit(":", 1)
+    ping = b"\x89\x80" + bytes(4)
+    with socket.create_connection((host, int(port)), 60.0) as found:
+        found.sendall(WEBSOCKET.encode())
+        head = found.recv(2**16)
+        assert head.startswith(b"HTTP/1.1 101")
+        found.sendall(ping)
+        assert found.recv(2) == b"\x8a\x00"
+        pongs = 0
+        with contextlib.suppress(ConnectionError):
+            found.sendall(ping * 10_000)
+            while answer := found.recv(2**16):
+                pongs += len(answer) // 2
+    assert pongs <= 2 * prompt_websocket.FIRST // len(ping)
