@@ -31,6 +31,7 @@ from ricochet.tasks.recordings.dvc_repository import (
     refuse_programs,
     verify_places,
 )
+from ricochet.tasks.recordings.dvc_web import verify_web
 from ricochet.tasks.storage.files import read_bytes
 from ricochet.tasks.storage.own_temporary import own_temporary
 from ricochet.tasks.storage.secret_files import taken_folder
@@ -209,6 +210,7 @@ def _run() -> int:
         if importlib.util.find_spec("asyncssh") is not None:
             importlib.import_module("asyncssh")
     verify_hosts()
+    verify_web()
     verify_files()
     verify_lists()
     verify_places()

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry import server_answers, server_runs, server_searches
+from ricochet.tasks.registry import server_answers, server_places, server_runs, server_searches
 from ricochet.tasks.registry.server_confinement import confine
 from ricochet.tasks.registry.server_limits import Bounded
 
@@ -67,6 +67,11 @@ OWN = (
 )
 """Neither a note about a run nor a file of it, a page too, asks another server for anything: that
 would learn who looks at it."""
+SIMPLE = {
+    "MLFLOW_SERVER_GRAPHQL_MAX_ROOT_FIELDS": "1",
+    "MLFLOW_SERVER_GRAPHQL_MAX_ALIASES": "0",
+}
+"""What MLflow's pages ask by GraphQL: two thousand characters, with aliases, took 3.5 GB."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
 READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
 """Variables of the environment: name and password of the account that may only read, and the
@@ -179,6 +184,10 @@ def create_app() -> Bounded:
     runs = stores._get_tracking_store()
     server_runs.bound(runs)
     server_searches.bound(runs, stores._get_model_registry_store())
+    os.environ |= SIMPLE
+    from mlflow.server import app
+
+    server_places.hold(app)
     found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
     return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES, body=BODY)
 

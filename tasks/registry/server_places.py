@@ -6,54 +6,67 @@ there are fifteen: eight at once took 2 GB, thirty all connections.
 
 import contextlib
 import os
+import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 from ricochet.tasks.registry.server_methods import postponement
 
+HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
+"""Routes of searches, of steps of metrics and of files of a folder."""
 AT_A_TIME = 8
 """Of a login; a browser asks six questions at once."""
 WAIT = 1.0
 """Longest wait for a place, s."""
-_held = threading.local()
 
 
-class Places:
-    """Places of each login."""
+def hold(application: Any) -> None:
+    """Have a Flask application of MLflow's answer few heavy questions of a login at a time."""
+    from mlflow.server.handlers import catch_mlflow_exception
 
-    def __init__(self) -> None:
-        """Begin with all of them free."""
-        self._free = defaultdict[str, threading.BoundedSemaphore](
-            lambda: threading.BoundedSemaphore(AT_A_TIME)
-        )
+    taken, views = places(), application.view_functions
+    rules = application.url_map.iter_rules()
+    for name in {rule.endpoint for rule in rules if HEAVY.fullmatch(rule.rule)}:
+        views[name] = catch_mlflow_exception(_held(views[name], taken))
+
+
+def _held(view: Callable[..., Any], taken: Callable[[], Any]) -> Callable[..., Any]:
+    @wraps(view)
+    def held(*positional: Any, **named: Any) -> Any:
+        with taken():
+            return view(*positional, **named)
+
+    return held
+
+
+def places() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Return what holds a place of the login that asks, while a block lasts.
+
+    As many as there may be are taken, and none was given up in a second: 429.
+    """
+    free = defaultdict[str, threading.BoundedSemaphore](
+        lambda: threading.BoundedSemaphore(AT_A_TIME)
+    )
 
     @contextlib.contextmanager
-    def taken(self, _: Any = None) -> Iterator[None]:
-        """Hold a place of the login that asks; one method that calls another has it already.
-
-        Raises:
-            MlflowException: As many are taken, and none was given up in a second: 429.
-        """
-        if getattr(_held, "place", False):
-            yield
-            return
-        free = self._free[_login()]
-        if not free.acquire(timeout=WAIT):
+    def taken() -> Iterator[None]:
+        place = free[_login()]
+        if not place.acquire(timeout=WAIT):
             raise postponement("more searches of a login", f"at most {AT_A_TIME} at a time")
-        _held.place = True
         try:
             yield
         finally:
-            _held.place = False
-            free.release()
+            place.release()
+
+    return taken
 
 
 def _login() -> str:
     """Return whose question this thread answers; nobody's where nobody is asked for a login."""
-    from flask import has_request_context, request
+    from flask import request
 
-    asked = "MLFLOW_AUTH_CONFIG_PATH" in os.environ and has_request_context()
-    stated = request.authorization if asked else None
+    stated = request.authorization if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else None
     return "" if stated is None else str(stated.username)

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from ricochet.tasks.registry.server_methods import checked, refusal
-from ricochet.tasks.registry.server_places import Places
 
 OPERATORS = re.compile(r"[<>=]+|\b(?:and|or|not|in|is|i?like|between)\b", re.IGNORECASE)
 DATASETS = re.compile(r"\bdatasets?[`\"]?\s*\.", re.IGNORECASE)
@@ -38,15 +37,14 @@ LONGEST_TOKEN = 2**17
 
 def bound(*stores: Any) -> None:
     """Have stores of MLflow's refuse to search by more than a few conditions."""
-    places = Places()
     for store in stores:
         for name in dir(type(store)):
             found = getattr(store, name)
             if "search" in name and BOUNDED & _parameters(found).keys():
-                checked(store, name, _refuse_many, around=places.taken)
+                checked(store, name, _refuse_many)
         for name in PAGES:
             if hasattr(store, name):
-                checked(store, name, partial(_page, name), around=places.taken)
+                checked(store, name, partial(_page, name))
 
 
 def _parameters(found: Any) -> dict[str, Any]:

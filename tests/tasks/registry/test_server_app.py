@@ -5,12 +5,15 @@ import base64
 import urllib.parse
 
 import pytest
+from graphql import parse
+from mlflow.server.graphql import graphql_no_batching
 
 from ricochet.tasks.registry.server_app import (
     ADMIN,
     ORIGINS,
     OWN,
     READER,
+    SIMPLE,
     Reduced,
     is_open,
     is_own_page,
@@ -209,3 +212,20 @@ def test_a_file_that_no_backup_can_name_is_not_taken(name):
     assert not asked and sent[0]["status"] == 400
     assert asks("PUT", artifacts + "Häuser/1.json") is None
     assert asks("GET", artifacts + "n" * 900) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("query a($d: I!) { mlflowGetRun(input: $d) { run { info { runName } } } }", ""),
+        ("{ mlflowSearchRuns { runs { a: data { tags { key } } } } }", "at most 0 aliases"),
+        ("{ mlflowSearchRuns { runs { ...f } } } fragment f on R { b: info { x } }", "0 aliases"),
+        ("{ mlflowSearchRuns { runs { x } } mlflowGetRun { run { x } } }", "1 root fields"),
+    ],
+)
+def test_what_is_asked_by_graphql_is_one_thing_without_repetition(monkeypatch, query, refused):
+    for name, value in SIMPLE.items():
+        monkeypatch.setenv(name, value)
+    found = graphql_no_batching.check_query_safety(parse(query))
+    assert (found is None) == (not refused)
+    assert found is None or refused in str(found.errors[0])

@@ -3,92 +3,99 @@
 import threading
 
 import pytest
-from flask import Flask
-from mlflow.exceptions import MlflowException
+from flask import Flask, request
 
 from ricochet.tasks.registry import server_places
-from ricochet.tasks.registry.server_methods import checked
-from ricochet.tasks.registry.server_places import Places
 
-APP = Flask("server")
+SEARCH = "/api/2.0/mlflow/runs/search"
 
 
-class Store:
+class Server:
     """Searches until it is let go."""
 
     def __init__(self):
         self.begun, self.end = threading.Semaphore(0), threading.Event()
+        self.application = Flask("server")
+        for number, path in enumerate((SEARCH, "/ajax-api/2.0/mlflow/runs/search", "/graphql")):
+            self.application.add_url_rule(path, f"search-{number % 2}", self.search)
+        self.application.add_url_rule("/api/2.0/mlflow/runs/get", "get", lambda: "got")
+        server_places.hold(self.application)
 
-    def search(self, login):
+    def search(self):
         self.begun.release()
         assert self.end.wait(30.0)
-        return login
+        if request.args:
+            raise ValueError(request.args)
+        return "found"
 
-    def search_all(self, login):
-        return self.search(login)
+    def status(self, login, path=SEARCH):
+        client = self.application.test_client()
+        return client.get(path, auth=(login, "password")).status_code
+
+    def together(self, logins):
+        """Ask at once; returns statuses, which come once the searches end, and the threads."""
+        found = []
+        threads = [
+            threading.Thread(target=lambda each=each: found.append(self.status(each)))
+            for each in logins
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in threads:
+            assert self.begun.acquire(timeout=30.0)
+        return found, threads
 
 
 @pytest.fixture
-def store(monkeypatch):
+def server(monkeypatch):
     monkeypatch.setenv("MLFLOW_AUTH_CONFIG_PATH", "somewhere")
     monkeypatch.setattr(server_places, "AT_A_TIME", 2)
     monkeypatch.setattr(server_places, "WAIT", 0.05)
-    found, places = Store(), Places()
-    for name in ("search", "search_all"):
-        checked(found, name, lambda given: None, around=places.taken)
-    return found
+    return Server()
 
 
-def asked(store, login, answers):
-    with APP.test_request_context(auth=(login, "password")):
-        try:
-            answers.append(store.search_all(login))
-        except MlflowException as error:
-            answers.append(error.get_http_status_code())
-
-
-def together(store, logins, answers):
-    found = [threading.Thread(target=asked, args=(store, each, answers)) for each in logins]
-    for thread in found:
-        thread.start()
-    return found
-
-
-def test_a_third_search_of_a_login_is_postponed_and_another_login_s_is_not(store):
-    answers = []
-    threads = together(store, ["one", "one", "two"], answers)
-    for _ in threads:
-        assert store.begun.acquire(timeout=30.0)
-    asked(store, "one", answers)
-    assert answers == [429]
-    store.end.set()
+def test_a_third_search_of_a_login_is_postponed_and_nothing_else_is(server):
+    found, threads = server.together(["one", "one", "two"])
+    assert server.status("one") == server.status("one", "/graphql") == 429
+    assert server.status("one", "/api/2.0/mlflow/runs/get") == 200
+    server.end.set()
     for thread in threads:
         thread.join()
-    assert sorted(map(str, answers)) == ["429", "one", "one", "two"]
-    asked(store, "one", answers)
-    assert answers[-1] == "one"
+    assert found == [200, 200, 200] and server.status("one") == 200
 
 
-def test_where_nobody_is_asked_for_a_login_all_share_the_places(store, monkeypatch):
+def test_where_nobody_is_asked_for_a_login_all_share_the_places(server, monkeypatch):
     monkeypatch.delenv("MLFLOW_AUTH_CONFIG_PATH")
-    answers = []
-    threads = together(store, ["one", "two"], answers)
-    for _ in threads:
-        assert store.begun.acquire(timeout=30.0)
-    asked(store, "three", answers)
-    store.end.set()
+    _, threads = server.together(["one", "two"])
+    assert server.status("three") == 429
+    server.end.set()
     for thread in threads:
         thread.join()
-    assert answers[0] == 429
 
 
-def test_a_search_that_fails_gives_its_place_up(store):
-    def fail(login):
-        raise ValueError(login)
+def test_a_search_that_fails_gives_its_place_up(server):
+    server.end.set()
+    assert [server.status("one", f"{SEARCH}?fail=1") for _ in range(4)] == [500] * 4
+    assert server.status("one") == 200
 
-    places = Places()
-    store.search = fail
-    checked(store, "search", lambda given: None, around=places.taken)
-    for _ in range(5):
-        with pytest.raises(ValueError):
-            store.search("one")
+
+def test_the_routes_of_mlflow_s_server_are_as_expected():
+    """What is heavy by its path; the rest is answered from few rows."""
+    from mlflow.server import app
+
+    heavy = {
+        rule.rule.partition("/mlflow")[2]
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api/2.0/") and server_places.HEAVY.fullmatch(rule.rule)
+    }
+    assert {
+        "/runs/search",
+        "/experiments/search",
+        "/registered-models/search",
+        "/model-versions/search",
+        "/metrics/get-history",
+        "/metrics/get-history-bulk-interval",
+        "/artifacts/list",
+        "-artifacts/artifacts",
+    } <= heavy
+    assert not heavy & {"/runs/get", "/registered-models/alias", "/model-versions/get"}
