@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 
-from ricochet.tasks.registry.server_methods import postponement
+from ricochet.tasks.registry.server_methods import postponement, refusal
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
@@ -21,6 +21,8 @@ AT_A_TIME = 8
 """Of a login; a browser asks six questions at once."""
 WAIT = 1.0
 """Longest wait for a place, s."""
+LONGEST = 2**14
+"""Characters of a question in GraphQL; one of a megabyte is read for a minute."""
 
 
 def hold(application: Any) -> None:
@@ -28,9 +30,24 @@ def hold(application: Any) -> None:
     from mlflow.server.handlers import catch_mlflow_exception
 
     taken, views = places(), application.view_functions
-    rules = application.url_map.iter_rules()
+    rules = list(application.url_map.iter_rules())
+    for rule in rules:
+        if rule.rule.endswith("/graphql"):
+            views[rule.endpoint] = _short(views[rule.endpoint])
     for name in {rule.endpoint for rule in rules if HEAVY.fullmatch(rule.rule)}:
         views[name] = catch_mlflow_exception(_held(views[name], taken))
+
+
+def _short(view: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(view)
+    def short(*positional: Any, **named: Any) -> Any:
+        from flask import request
+
+        if len(request.get_data()) > LONGEST:
+            raise refusal("a question without end", f"at most {LONGEST} characters")
+        return view(*positional, **named)
+
+    return short
 
 
 def _held(view: Callable[..., Any], taken: Callable[[], Any]) -> Callable[..., Any]:

@@ -21,10 +21,11 @@ MOST, MOST_DATASETS = 40, 2
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
+MOST_STEPS = 25_000
 PAGES = {
     "_search_runs": 100,
-    "get_metric_history": 25_000,
-    "get_metric_history_bulk": 25_000,
+    "get_metric_history": MOST_STEPS,
+    "get_metric_history_bulk": MOST_STEPS,
     "get_metric_history_bulk_interval": 2500,
 }
 """Most entries of a page by what is asked: runs, with all that they say, and steps of metrics."""
@@ -57,9 +58,12 @@ def _refuse_many(given: dict[str, Any]) -> None:
 
 
 def _page(name: str, given: dict[str, Any]) -> None:
-    """Have the client ask for the next page by a token."""
+    """Have the client ask for the next page by a token; of several runs each has its share."""
     _refuse_lists(given)
-    given["max_results"] = min(given.get("max_results") or PAGES[name], PAGES[name])
+    asked, most = given.get("max_results"), PAGES[name]
+    if name == "get_metric_history_bulk_interval":
+        most = min(most, MOST_STEPS // max(1, len(given["run_ids"])))
+    given["max_results"] = most if asked is None or asked < 1 else min(asked, most)
 
 
 def _refuse_lists(given: Mapping[str, Any]) -> None:

@@ -17,7 +17,9 @@ class Server:
         self.begun, self.end = threading.Semaphore(0), threading.Event()
         self.application = Flask("server")
         for number, path in enumerate((SEARCH, "/ajax-api/2.0/mlflow/runs/search", "/graphql")):
-            self.application.add_url_rule(path, f"search-{number % 2}", self.search)
+            name = f"search-{number}"
+            methods = ["GET", "POST"]
+            self.application.add_url_rule(path, name, self.search, methods=methods)
         self.application.add_url_rule("/api/2.0/mlflow/runs/get", "get", lambda: "got")
         server_places.hold(self.application)
 
@@ -77,6 +79,13 @@ def test_a_search_that_fails_gives_its_place_up(server):
     server.end.set()
     assert [server.status("one", f"{SEARCH}?fail=1") for _ in range(4)] == [500] * 4
     assert server.status("one") == 200
+
+
+def test_a_long_question_in_graphql_is_refused_unread(server):
+    server.end.set()
+    client = server.application.test_client()
+    for length, status in ((server_places.LONGEST, 200), (server_places.LONGEST + 1, 400)):
+        assert client.post("/graphql", data=b"a" * length).status_code == status
 
 
 def test_the_routes_of_mlflow_s_server_are_as_expected():
