@@ -42,6 +42,8 @@ CHANNELS = 64
 """Of a recording, and so microphones of a rig."""
 SAMPLES = 2**25
 """Of a recording, in all channels together: 11 minutes of one at 48 kHz, 100 s of seven."""
+DURATION = 1200.0
+"""s, of a recording: bounces are looked for at every quarter of a millisecond."""
 RATES = (8000, 384_000)
 """Hz; below the first clicks are not detected apart."""
 FARTHEST = 50.0

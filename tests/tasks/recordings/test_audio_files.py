@@ -169,3 +169,13 @@ def test_a_header_that_claims_more_than_a_recording_may_hold_is_refused_undecode
     content = audio_files.encode(np.zeros((2, 51)), sample_rate=RATE, form="flac")
     with pytest.raises(BadInput, match=r"51 frames of 2 channels at 44100 Hz, expected at most"):
         audio_files.decode(Path("take.flac"), content)
+
+
+def test_a_recording_of_an_hour_is_refused_at_any_rate():
+    def check(seconds, rate):
+        audio_files.check_size("a", channels=1, frames=round(seconds * rate), sample_rate=rate)
+
+    check(limits.DURATION, 8000.0)
+    check(690.0, 48_000.0)
+    with pytest.raises(BadInput, match=r"at 8000 Hz, expected at most 1200 s of them"):
+        check(3600.0, 8000.0)
