@@ -47,6 +47,10 @@ BODY = 2**20
 """Bytes of a body that is no file, as many as MLflow's client sends; read, it takes 35 times."""
 FILES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts/.*")
 """Whose bodies are files."""
+PLACES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/(.*))?", re.DOTALL)
+OF_RUN = re.compile(r"[0-9]+(?:/(?!\.{1,2}(?:/|\Z))[^/]+)*/?")
+"""A file of an experiment, by its number: of `./3/..` MLflow finds no experiment, and shows it to
+whoever is denied the third."""
 READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/logged-models(?:/.*)?")
@@ -95,6 +99,8 @@ class Reduced:
             await _refuse(send, 404, b"not offered here\n")
         elif not is_own_page(dict(scope["headers"])):
             await _refuse(send, 403, b"not for pages of other origins\n")
+        elif not is_of_run(scope):
+            await _refuse(send, 400, b"expected a file of an experiment, by its number\n")
         elif changes(scope) and not is_plain(scope):
             await _refuse(send, 400, b"expected short names of letters that are shown\n")
         elif changes(scope) and KEPT.fullmatch(scope["path"]):
@@ -124,12 +130,28 @@ def changes(scope: Scope) -> bool:
     return not (asks or reads)
 
 
+def is_of_run(scope: Scope) -> bool:
+    """Tell whether a request for a file by its place, if it is one, names an experiment's."""
+    if (found := PLACES.fullmatch(scope["path"])) is None:
+        return True
+    query = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1"))
+    named = [found[1]] * bool(found[1]) + query.get("path", [])
+    return bool(named) and all(OF_RUN.fullmatch(each) for name in named for each in _decoded(name))
+
+
 def is_plain(scope: Scope) -> bool:
     """Tell whether a file that a request names can be shown, listed and kept in a backup."""
-    texts = [scope["path"], scope.get("query_string", b"").decode("latin-1")]
-    for _ in range(DECODED):  # MLflow takes a name that is coded more than once
-        texts += [urllib.parse.unquote(text) for text in texts[-2:]]
-    return all(len(text) <= LONGEST and text.isprintable() for text in texts)
+    texts = (scope["path"], scope.get("query_string", b"").decode("latin-1"))
+    every = [each for text in texts for each in _decoded(text)]
+    return all(len(text) <= LONGEST and text.isprintable() for text in every)
+
+
+def _decoded(text: str) -> list[str]:
+    """Return a text as it is and decoded: MLflow takes a name that is coded more than once."""
+    found = [text]
+    for _ in range(DECODED):
+        found.append(urllib.parse.unquote(found[-1]))
+    return found
 
 
 def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -87,10 +87,11 @@ def answers(scope):
     return sent, asked
 
 
-def asks(method, path, login=None, *more):
+def asks(method, path, login=None, *more, query=b""):
     """Return the status of a refusal, or None where a request is passed on."""
     stated = [] if login is None else [(b"authorization", b"Basic " + base64.b64encode(login))]
     scope = {"type": "http", "path": path, "method": method, "headers": [*stated, *more]}
+    scope["query_string"] = query
     sent, asked = answers(scope)
     return None if asked else sent[0]["status"]
 
@@ -229,3 +230,39 @@ def test_what_is_asked_by_graphql_is_one_thing_without_repetition(monkeypatch, q
     found = graphql_no_batching.check_query_safety(parse(query))
     assert (found is None) == (not refused)
     assert found is None or refused in str(found.errors[0])
+
+
+FILES = "/api/2.0/mlflow-artifacts/artifacts"
+
+
+@pytest.mark.parametrize("name", ["3", "3/", "3/run/artifacts", "3/run/artifacts/a b.txt", "3/.a"])
+def test_a_file_is_named_by_its_experiment_s_number(name):
+    assert asks("GET", f"{FILES}/{name}") is None
+    assert asks("GET", f"/ajax-api/2.0{FILES[8:]}", query=f"path={name}".encode()) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "./3/a",
+        ".%2f3/a",
+        "/3/a",
+        "3//a",
+        "3/./a",
+        "3/../4/a",
+        "3/a/..",
+        "a/3",
+        "%252e/3",
+        "3%2f..",
+        "\uff13",
+    ],
+)
+def test_a_way_round_it_is_refused(name):
+    """MLflow finds no experiment in `./3/..`, and shows it to whoever is denied the third."""
+    for method in ("GET", "PUT", "DELETE"):
+        assert asks(method, f"{FILES}/{name}") == 400
+    quoted = urllib.parse.quote(name).encode()
+    assert asks("GET", FILES, query=b"path=" + quoted) == 400
+    assert asks("GET", FILES, query=b"path=3&path=" + quoted) == 400
+    assert asks("GET", f"{FILES}/", query=b"path=" + quoted) == 400
+    assert asks("GET", FILES) == asks("GET", FILES, query=b"path=") == 400
