@@ -16,6 +16,8 @@ from scipy import signal
 
 FRACTION = 0.4
 """Height at which the arrival is timed, as a fraction of the first strong peak."""
+ROWS = 2**12
+"""Arrivals that are timed at a time."""
 
 
 def sharpened(
@@ -57,6 +59,20 @@ def arrival(
     """
     before, ahead = round(3e-3 * sample_rate), round(after * sample_rate)
     padded = np.pad(channel, (before, ahead))
+    found = [
+        _arrivals(padded, sample_rate, splits[first : first + ROWS], before, ahead)
+        for first in range(0, max(1, len(splits)), ROWS)
+    ]
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+
+
+def _arrivals(
+    padded: Float[ndarray, " frame"],
+    sample_rate: float,
+    splits: Int[ndarray, " onset"],
+    before: int,
+    ahead: int,
+) -> tuple[Float[ndarray, " onset"], ...]:
     window = np.arange(before + ahead)
     cut = padded[splits[:, None] + window]
     first = change_points(cut, guard=max(4, before // 8))

@@ -38,6 +38,8 @@ LEAST_EVIDENCE = 10.0
 """Least G of an onset, nats: white noise passes 10 nats less than once in two minutes."""
 LOWEST_BAND = 500.0
 """Lower edge of the lowest band, Hz."""
+HOPS = 2**14
+"""Hops whose sound is filtered at a time: in one piece that takes thrice the recording's memory."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,11 @@ def novelty(samples: Float[ndarray, "channel frame"], sample_rate: float) -> Flo
     """
     hop = hop_length(sample_rate)
     edges = bands(sample_rate)
-    power = np.stack([_band_power(samples, sample_rate, edge, hop) for edge in edges], axis=-1)
-    evidence = rise_of_power(power, freedoms(sample_rate), floor=1e-9 * power.max(axis=0) + 1e-300)
+    evidence = np.zeros(samples.shape[1] // hop)
+    for edge, freedom in zip(edges, freedoms(sample_rate), strict=True):  # each takes much memory
+        power = _band_power(samples, sample_rate, edge, hop)[:, None]
+        floor = 1e-9 * power.max() + 1e-300
+        evidence += rise_of_power(power, np.array([freedom]), floor=floor)
     evidence[: min(round(0.5 * BEHIND / HOP), len(evidence))] = 0.0
     return evidence
 
@@ -217,9 +222,13 @@ def _band_power(
 ) -> Float[ndarray, " hop"]:
     """Return the mean power of one band per hop, over channels each scaled to its own floor."""
     sections = signal.butter(2, edge, btype="bandpass", fs=sample_rate, output="sos")
-    band = signal.sosfilt(sections, samples, axis=1)
-    hops = samples.shape[1] // hop
-    power = np.mean(np.square(band[:, : hops * hop].reshape(len(band), hops, hop)), axis=2)
+    hops, state = samples.shape[1] // hop, np.zeros((len(sections), len(samples), 2))
+    power = np.empty((len(samples), hops))
+    for first in range(0, hops, HOPS):
+        last = min(first + HOPS, hops)
+        part = samples[:, first * hop : last * hop]
+        band, state = signal.sosfilt(sections, part, axis=1, zi=state)
+        power[:, first:last] = np.square(band).reshape(len(band), -1, hop).mean(axis=2)
     floor = np.median(power, axis=1, keepdims=True) + 1e-6 * power.max(axis=1, keepdims=True)
     return np.asarray(np.mean(power / np.maximum(floor, 1e-300), axis=0))
 

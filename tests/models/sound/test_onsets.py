@@ -1,8 +1,10 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from ricochet.models.sound import onsets
+from ricochet.models.sound import first_arrivals, onsets
 
 RATE = 44100.0
 
@@ -95,6 +97,28 @@ def test_the_stated_standard_deviation_holds_the_error():
     share = np.mean(np.abs(error - np.median(error)) < 2.0 * found.time_sd)
     # 95 % of 50 expected; 95 - 3 sqrt(95 * 5 / 50) = 86 % at three standard errors
     assert share >= 0.86
+
+
+def test_onsets_are_the_same_in_whatever_pieces_they_are_sought(monkeypatch):
+    sound = clicks(np.linspace(0.2, 1.8, 17), channels=2, lag=1e-3)
+    whole = onsets.detect(sound, RATE)
+    monkeypatch.setattr(onsets, "HOPS", 7)
+    monkeypatch.setattr(first_arrivals, "ROWS", 1)
+    parts = onsets.detect(sound, RATE)
+    assert len(whole.times) == 17
+    for name, values in vars(whole).items():
+        assert np.array_equal(getattr(parts, name), values)
+
+
+def test_a_long_recording_takes_little_beside_itself():
+    draw = np.random.default_rng(0)
+    sound = 1e-3 * draw.standard_normal((1, 2**22))
+    sound[0, :: 2**15] = 1.0
+    tracemalloc.start()
+    assert len(onsets.detect(sound, RATE).times) == 127
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * sound.nbytes
 
 
 def test_silence_and_short_recordings_have_no_onsets():
