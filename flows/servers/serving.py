@@ -65,7 +65,12 @@ def _config(application: str, **options: Any) -> "uvicorn.Config":
     from ricochet.flows.servers.prompt_protocol import BACKLOG, PromptProtocol
     from ricochet.flows.servers.prompt_websocket import PromptWebSocket
 
-    options = {"ws": PromptWebSocket, "ws_max_size": MESSAGE, **options}
+    options = {
+        "ws": PromptWebSocket,
+        "ws_max_size": MESSAGE,
+        "ws_per_message_deflate": False,  # a stranger's each takes 4 MB to unpack
+        **options,
+    }
     return uvicorn.Config(
         application,
         factory=True,

@@ -18,6 +18,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 _LEAST = 1e-12  # of a variance, relative, that is one
+_NUMBERS = 2**20  # of clouds or of their covariances, at a time
 
 
 def ranks(
@@ -49,14 +50,24 @@ def joint_distance(
     >>> of_draws.tolist(), of_truth.tolist()
     ([[2.0, 0.0, 2.0]], [0.0])
     """
-    together = np.concatenate((truth[:, None], draws), 1)
+    block = max(1, _NUMBERS // (draws.shape[2] * max(draws.shape[1:])))
+    found = [
+        _joint_distance(np.concatenate((truth[at : at + block, None], draws[at : at + block]), 1))
+        for at in range(0, max(1, len(draws)), block)
+    ]
+    distance = np.concatenate(found)
+    return distance[:, 1:], distance[:, 0]
+
+
+def _joint_distance(
+    together: Float[ndarray, "case point parameter"],
+) -> Float[ndarray, "case point"]:
     centred = together - together.mean(1, keepdims=True)
     covariance = np.einsum("csi,csj->cij", centred, centred) / together.shape[1]
     scale = np.trace(covariance, axis1=1, axis2=2)[:, None, None]
-    ridge = _LEAST * np.maximum(scale, _LEAST) * np.eye(truth.shape[1])
+    ridge = _LEAST * np.maximum(scale, _LEAST) * np.eye(together.shape[2])
     solved = np.linalg.solve(covariance + ridge, np.swapaxes(centred, 1, 2))
-    distance = (centred * np.swapaxes(solved, 1, 2)).sum(-1).round(9)
-    return distance[:, 1:], distance[:, 0]
+    return np.asarray((centred * np.swapaxes(solved, 1, 2)).sum(-1).round(9))
 
 
 def misfit(

@@ -35,6 +35,7 @@ JOINT, FIT = "joint", "fit"
 DIVISORS = (1.0, 1.25, 1.5, 2.0, 4.0)
 SHIFTS = (0.25, 0.5)
 _TRIED = 500
+_NUMBERS = 2**20  # drawn at a time
 
 Levels = dict[str, Float[ndarray, " case"]]
 
@@ -125,17 +126,27 @@ def power(
     progress: Progress = no_progress,
 ) -> tuple[Power, ...]:
     """Return how often wrong posteriors are refused by the checks that need no simulator."""
+    together = max(1, _NUMBERS // (cases * parameters))
     kinds = [(divisor, 0.0) for divisor in DIVISORS] + [(1.0, shift) for shift in SHIFTS]
     rows = []
     for number, (divisor, shift) in enumerate(kinds):
-        away = draw.standard_normal((_TRIED, cases, parameters)) + shift
-        away *= divisor**0.5
-        joint = stats.chi2.cdf((away**2).sum(2), parameters)
-        ranks = np.concatenate((stats.norm.cdf(away), joint[..., None]), 2)
-        refused = uneven(ranks, chance) | uncovered(joint, chance)
-        rows.append(Power(divisor, shift, float(refused.mean())))
-        progress(number + 1, len(kinds))
+        refused = 0
+        for first in range(0, _TRIED, together):
+            trials = min(together, _TRIED - first)
+            away = draw.standard_normal((trials, cases, parameters)) + shift
+            refused += int(_refused(away * divisor**0.5, chance).sum())
+            progress(number * _TRIED + first + trials, len(kinds) * _TRIED)
+        rows.append(Power(divisor, shift, refused / _TRIED))
     return tuple(rows)
+
+
+def _refused(
+    away: Float[ndarray, "trial case parameter"], chance: float
+) -> Bool[ndarray, " trial"]:
+    """Mark trials whose checks fail, of truths as far away as stated."""
+    joint = stats.chi2.cdf((away**2).sum(2), away.shape[2])
+    ranks = np.concatenate((stats.norm.cdf(away), joint[..., None]), 2)
+    return uneven(ranks, chance) | uncovered(joint, chance)
 
 
 def uneven(ranks: Float[ndarray, "trial case rank"], chance: float) -> Bool[ndarray, " trial"]:

@@ -25,6 +25,8 @@ LARGEST = limits.ARRAYS
 """Bytes of all arrays, packed or unpacked."""
 FEWEST_CASES, FEWEST_DRAWS = 20, 20
 MOST_PARAMETERS, MOST_VALUES = 50, 100
+MOST_CASES, MOST_NUMBERS = 10_000, 2**23
+"""Cases, and numbers of all draws, and of all new data: they are judged in ten times as much."""
 LONGEST_NAME = 40
 _NAMES = ("truth", "draws", "data", "names")
 
@@ -49,8 +51,9 @@ def read(path: Path) -> Samples:
     for name in ("truth", "draws"):
         if name not in arrays:
             raise BadInput(f"{path}: {name}", "no array", "truth and draws")
+        _check_type(path, name, arrays[name])
+    _check_shapes(path, arrays["truth"], arrays["draws"])
     truth, draws = (_numbers(path, arrays, name) for name in ("truth", "draws"))
-    _check_shapes(path, truth, draws)
     data = _numbers(path, arrays, "data") if "data" in arrays else None
     if data is not None and (data.ndim != 2 or len(data) != len(truth) or not data.shape[1]):
         raise BadInput(f"{path}: data", f"shape {data.shape}", f"shape ({len(truth)}, value)")
@@ -71,11 +74,14 @@ def _arrays(path: Path) -> dict[str, ndarray]:
     return arrays
 
 
-def _numbers(path: Path, arrays: dict[str, Any], name: str) -> Float[ndarray, "..."]:
-    array = arrays[name]
+def _check_type(path: Path, name: str, array: ndarray) -> None:
     if array.dtype.kind not in "fiu":
         raise BadInput(f"{path}: {name}", f"values of {array.dtype}", "numbers")
-    values = array.astype(np.float64)
+
+
+def _numbers(path: Path, arrays: dict[str, Any], name: str) -> Float[ndarray, "..."]:
+    _check_type(path, name, arrays[name])
+    values = arrays[name].astype(np.float64)
     if not np.isfinite(values).all():
         raise BadInput(f"{path}: {name}", "a value that is not finite", "finite numbers")
     return values
@@ -89,6 +95,9 @@ def _check_shapes(path: Path, truth: ndarray, draws: ndarray) -> None:
         expected = f"shape ({len(truth)}, draw, {truth.shape[1]}), as truth has it"
         raise BadInput(f"{path}: draws", f"shape {draws.shape}", expected)
     cases, count = draws.shape[:2]
+    if cases > MOST_CASES or draws.size > MOST_NUMBERS:
+        expected = f"at most {MOST_CASES} cases, and {MOST_NUMBERS} numbers in all"
+        raise BadInput(f"{path}: draws", f"shape {draws.shape}", expected)
     if cases < FEWEST_CASES or count < FEWEST_DRAWS:
         expected = f"{FEWEST_CASES} cases of {FEWEST_DRAWS} draws or more"
         raise BadInput(f"{path}: draws", f"{cases} cases of {count} draws", expected)

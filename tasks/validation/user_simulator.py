@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.tasks.validation.posterior_samples import MOST_VALUES, Samples
+from ricochet.tasks.validation.posterior_samples import MOST_NUMBERS, MOST_VALUES, Samples
 
 FUNCTION = "simulate"
 _EXPECTED = f"a Python file that defines {FUNCTION}(theta, draw)"
@@ -86,6 +86,9 @@ def new_data(
         given = len(at_truth[0]) if samples.data is None else samples.data.shape[1]
         if len(at_truth[0]) != given:
             raise BadInput(FUNCTION, f"{len(at_truth[0])} values", f"{given}, as data has")
+        if (numbers := cases * len(chosen) * given) > MOST_NUMBERS:
+            expected = f"at most {MOST_NUMBERS}: fewer --replicates, cases or values"
+            raise BadInput(FUNCTION, f"{numbers} numbers of new data", expected)
         at_draws.append([simulate(theta, draw) for theta in samples.draws[number, chosen]])
         progress(number + 1, cases)
     return np.array(at_draws), np.array(at_truth)

@@ -353,3 +353,17 @@ def test_who_sends_many_pings_and_no_login_is_cut_off(server):
             while answer := found.recv(2**16):
                 pongs += len(answer) // 2
     assert pongs <= 2 * prompt_websocket.FIRST // len(ping)
+
+
+@pytest.mark.slow
+def test_no_message_is_packed(server):
+    """A thousand first messages of 15 kB that strangers packed took 4 GB."""
+    place, _ = server
+
+    async def asked():
+        events = f"ws://{place}/api/events/in"
+        async with websockets.connect(events, subprotocols=["prefect"]) as opened:
+            assert opened.request.headers["Sec-WebSocket-Extensions"].startswith("permessage")
+            return opened.response.headers.get("Sec-WebSocket-Extensions")
+
+    assert asyncio.run(asked()) is None

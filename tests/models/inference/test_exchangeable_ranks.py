@@ -38,6 +38,15 @@ def p_value(ranks: np.ndarray) -> float:
     return float(stats.kstest(ranks, "uniform").pvalue)
 
 
+def test_distances_are_the_same_in_whatever_pieces_they_are_found(monkeypatch) -> None:
+    draw = np.random.default_rng(0)
+    draws, truth = draw.normal(size=(11, 30, 4)), draw.normal(size=(11, 4))
+    whole = exchangeable_ranks.joint_distance(draws, truth)
+    monkeypatch.setattr(exchangeable_ranks, "_NUMBERS", 30 * 4 * 3)
+    for one, other in zip(exchangeable_ranks.joint_distance(draws, truth), whole, strict=True):
+        assert np.array_equal(one, other)
+
+
 def test_quantities_of_the_right_posterior_are_uniform() -> None:
     # three tests at seeds where chance refuses none: each would at 1 % of all seeds
     truth, draws, _, draw = conjugate(1)

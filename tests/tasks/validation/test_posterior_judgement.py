@@ -1,6 +1,7 @@
 """Judging anybody's posterior: what is refused, how often, and files that cannot be used."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,38 @@ def test_samples_that_cannot_be_used_are_refused_in_a_line(tmp_path, change, sai
     with pytest.raises(BadInput) as refused:
         posterior_samples.read(tmp_path / "samples.npz")
     assert said in str(refused.value)
+
+
+def test_very_many_cases_or_numbers_are_refused_before_they_are_numbers(tmp_path) -> None:
+    """A file of 1.5 MB, whose 20 million numbers have a byte each, took 14 GB."""
+    for shape in ((10_001, 20, 1), (10_000, 20, 42)):
+        small = {"truth": np.zeros(shape[::2], "u1"), "draws": np.zeros(shape, "u1")}
+        np.savez_compressed(tmp_path / "samples.npz", **small)
+        tracemalloc.start()
+        with pytest.raises(BadInput, match=r"at most 10000 cases, and 8388608 numbers in all"):
+            posterior_samples.read(tmp_path / "samples.npz")
+        assert tracemalloc.get_traced_memory()[1] < 3e7
+        tracemalloc.stop()
+
+
+def test_very_many_new_data_are_refused(monkeypatch) -> None:
+    monkeypatch.setattr(user_simulator, "MOST_NUMBERS", 100 * 20 * 2 - 1)
+    given = arrays(5)
+    samples = posterior_samples.Samples(given["truth"], given["draws"], None, ("a", "b"))
+    with pytest.raises(BadInput, match="4000 numbers of new data"):
+        user_simulator.new_data(
+            samples, lambda theta, draw: theta, replicates=20, draw=np.random.default_rng(0)
+        )
+
+
+def test_power_is_the_same_in_whatever_pieces_it_is_found(monkeypatch) -> None:
+    def found() -> tuple:
+        draw = np.random.default_rng(0)
+        return posterior_judgement.power(40, 3, chance=1e-3, draw=draw)
+
+    whole = found()
+    monkeypatch.setattr(posterior_judgement, "_NUMBERS", 40 * 3 * 7)
+    assert found() == whole
 
 
 def test_samples_that_would_unpack_to_too_much_are_refused(tmp_path, monkeypatch) -> None:
