@@ -16,6 +16,8 @@ PLACES = ("artifact_location", "artifact_uri", "storage_location", "source", "ar
 
 LARGEST = 2**26
 """Bytes of a value, so that no constraint or index of a database makes larger ones."""
+MEMORY = 2**29
+"""Bytes that SQLite takes in all, so that none makes many of them at once."""
 
 
 def copy(source: Path, target: Path) -> None:
@@ -84,6 +86,7 @@ def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connectio
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+        database.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
         database.set_authorizer(_by_nobody_else)
         yield database
 
@@ -102,8 +105,9 @@ def refusing(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a file into bad input."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise BadInput(str(path), str(error), "a database of MLflow or Prefect") from error
+    except (sqlite3.Error, MemoryError) as error:
+        said = str(error) or f"more than {MEMORY} bytes of memory asked for"
+        raise BadInput(str(path), said, "a database of MLflow or Prefect") from error
 
 
 def _places(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:

@@ -67,6 +67,27 @@ def test_a_constraint_that_makes_large_values_is_refused(tmp_path):
     assert rows(path) == [("file:///old/1", "file:///old/1")]
 
 
+def test_a_constraint_that_makes_many_values_at_once_is_refused(tmp_path):
+    """A backup of 12 kB took 5.7 GB as it was restored."""
+    many = ", ".join(f"hex(zeroblob(33000000 + length(a) - {each}))" for each in range(40))
+    with databases.opened(tmp_path / "a.db") as database:
+        database.execute(f"CREATE TABLE runs (a TEXT CHECK (length(max({many})) > 0))")
+        database.execute("PRAGMA ignore_check_constraints=ON")
+        database.execute("INSERT INTO runs VALUES ('file:///old/a')")
+        database.commit()
+    code = (
+        "import resource, sys\nfrom pathlib import Path\n"
+        "from ricochet.models.core.bad_input import BadInput\n"
+        "from ricochet.tasks.backups import databases\n"
+        "try:\n    databases.check(Path(sys.argv[1]))\nexcept BadInput as error:\n"
+        "    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.db")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert "more than 536870912 bytes of memory" in said[0] and int(said[1]) < 900
+
+
 def test_an_index_by_json_as_prefect_has_is_read(tmp_path):
     path = made(tmp_path / "b.db", "CREATE INDEX i ON runs (json_extract('{}', '$.a'), other)")
     databases.check(path)
