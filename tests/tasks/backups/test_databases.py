@@ -69,9 +69,11 @@ def test_a_constraint_that_makes_large_values_is_refused(tmp_path):
 
 def test_a_constraint_that_makes_many_values_at_once_is_refused(tmp_path):
     """A backup of 12 kB took 5.7 GB as it was restored."""
-    many = ", ".join(f"hex(zeroblob(33000000 + length(a) - {each}))" for each in range(40))
+    many = ", ".join(
+        f"hex(zeroblob(33000000 + length(artifact_uri) - {each}))" for each in range(40)
+    )
     with databases.opened(tmp_path / "a.db") as database:
-        database.execute(f"CREATE TABLE runs (a TEXT CHECK (length(max({many})) > 0))")
+        database.execute(f"CREATE TABLE runs (artifact_uri TEXT CHECK (length(max({many})) > 0))")
         database.execute("PRAGMA ignore_check_constraints=ON")
         database.execute("INSERT INTO runs VALUES ('file:///old/a')")
         database.commit()
@@ -79,7 +81,7 @@ def test_a_constraint_that_makes_many_values_at_once_is_refused(tmp_path):
         "import resource, sys\nfrom pathlib import Path\n"
         "from ricochet.models.core.bad_input import BadInput\n"
         "from ricochet.tasks.backups import databases\n"
-        "try:\n    databases.check(Path(sys.argv[1]))\nexcept BadInput as error:\n"
+        "try:\n    databases.move(Path(sys.argv[1]), '/old', '/new')\nexcept BadInput as error:\n"
         "    print(error)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
     )
