@@ -23,7 +23,7 @@ LAG = 1e-3
 """Greatest error of an onset, s."""
 LOWEST, HIGHEST = 500.0, 0.45
 """Edges of the band: Hz, and as a share of the sample rate."""
-_FRAME = 1024  # of the spectrum
+_FRAME, _FRAMES = 1024, 4096  # of the spectrum; how many at a time
 _LOUD = 1e-3  # of the mean spectrum, below which the quiet one counts as no quieter
 _POWER_STEPS = 6
 
@@ -35,15 +35,36 @@ def whitened(sound: Float[ndarray, " frame"], sample_rate: float) -> Float[ndarr
     >>> float(whitened(hum, 8000.0).std().round(1))
     1.0
     """
-    edges, _, spectrum = signal.stft(sound, sample_rate, nperseg=min(_FRAME, len(sound)))
-    power = np.square(np.abs(spectrum))
-    quiet = np.median(power, axis=1) / np.log(2.0) + _LOUD * power.mean(axis=1)
-    quiet = ndimage.uniform_filter1d(quiet, 3) + 1e-12 * power.mean() + 1e-300
+    edges, quiet = _background(sound, sample_rate)
     frequency = np.fft.rfftfreq(len(sound), 1.0 / sample_rate)
     gain = 1.0 / np.sqrt(np.interp(frequency, edges, quiet))
     gain[(frequency < LOWEST) | (frequency > HIGHEST * sample_rate)] = 0.0
-    found = np.fft.irfft(np.fft.rfft(sound) * gain, len(sound))
-    return np.asarray(found / max(float(deviation(found)), 1e-300))
+    spectrum = np.fft.rfft(sound)
+    spectrum *= gain
+    found = np.fft.irfft(spectrum, len(sound))
+    found /= max(float(deviation(found)), 1e-300)
+    return np.asarray(found)
+
+
+def _background(
+    sound: Float[ndarray, " frame"], sample_rate: float
+) -> tuple[Float[ndarray, " edge"], Float[ndarray, " edge"]]:
+    """Return frequencies, Hz, and the power there while it is quiet."""
+    length = min(_FRAME, len(sound))
+    hop, sides = length - length // 2, length // 2
+    padded = np.pad(sound, (sides, sides + -(len(sound) + 2 * sides - length) % hop))
+    last = (len(padded) - length) // hop + 1
+    power = np.empty((length // 2 + 1, last))
+    for first in range(0, last, _FRAMES):  # a spectrum of the whole takes eight times the sound
+        end = min(first + _FRAMES, last)
+        part = padded[first * hop : (end - 1) * hop + length]
+        edges, _, spectrum = signal.stft(
+            part, sample_rate, nperseg=length, boundary=None, padded=False
+        )
+        power[:, first:end] = np.square(np.abs(spectrum))
+    middle = np.array([np.median(row) for row in power])
+    quiet = middle / np.log(2.0) + _LOUD * power.mean(axis=1)
+    return edges, ndimage.uniform_filter1d(quiet, 3) + 1e-12 * power.mean() + 1e-300
 
 
 def deviation(values: Float[ndarray, " frame"]) -> float:

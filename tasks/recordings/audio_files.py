@@ -100,7 +100,8 @@ def check_size(where: str, *, channels: int, frames: int, sample_rate: float) ->
         raise BadInput(where, f"{channels} channels", f"1 to {limits.CHANNELS}")
     if not 1 <= sample_rate <= limits.RATES[1]:
         raise BadInput(where, f"{sample_rate:g} Hz", f"at most {limits.RATES[1]} Hz")
-    longest = min(limits.SAMPLES / channels / sample_rate, limits.DURATION)
+    most = min(limits.SAMPLES / channels, limits.FRAMES)
+    longest = min(most / sample_rate, limits.DURATION)
     if frames > longest * sample_rate:
         found = f"{frames} frames of {channels} channels at {sample_rate:g} Hz"
         raise BadInput(where, found, f"at most {longest:.4g} s of them")

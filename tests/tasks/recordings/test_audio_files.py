@@ -176,6 +176,8 @@ def test_a_recording_of_an_hour_is_refused_at_any_rate():
         audio_files.check_size("a", channels=1, frames=round(seconds * rate), sample_rate=rate)
 
     check(limits.DURATION, 8000.0)
-    check(690.0, 48_000.0)
+    check(345.0, 48_000.0)
+    with pytest.raises(BadInput, match=r"at 48000 Hz, expected at most 349.5 s of them"):
+        check(350.0, 48_000.0)
     with pytest.raises(BadInput, match=r"at 8000 Hz, expected at most 1200 s of them"):
         check(3600.0, 8000.0)
