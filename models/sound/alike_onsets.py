@@ -86,16 +86,17 @@ def _alike(
 ) -> list[Onsets]:
     """Find the click of some onsets, learn it again from the best, and find that."""
     for step in range(_ROUNDS):
-        product, noise, places, loudness = _matched(sound, sample_rate, times)
+        ratio, noise, places, loudness = _matched(sound, sample_rate, times)
         here = click_shapes.segments(sound, sample_rate, places / sample_rate + LEAD)
-        match = loudness / noise[places]
+        match = loudness / noise
         rho = np.clip(loudness / (np.linalg.norm(here, axis=1) + 1e-300), 0.0, 1.0 - 1e-9)
         firm = np.flatnonzero((match > _FIRM[0]) & (rho > _FIRM[1]))
         if step == 0 and len(firm) >= 2:
             best = firm[np.argsort(-(rho * np.minimum(match, 20.0))[firm])[:_LEARNT]]
             times = np.sort(places[best]) / sample_rate + LEAD
-    product /= noise
-    fine, time_sd = _times(product, places, sample_rate)
+        if step + 1 < _ROUNDS:
+            del ratio  # as large as the sound
+    fine, time_sd = _times(ratio, places, sample_rate)
     strength = -0.5 * click_shapes.freedom(sample_rate) * np.log1p(-(rho**2))
     strength = np.minimum(0.5 * match**2, strength)
     clear = (match > LEAST_MATCH) & ~echoes(fine, loudness) & ~pulses(fine, loudness)
@@ -114,24 +115,26 @@ def _matched(
     sound: Float[ndarray, " frame"], sample_rate: float, times: Float[ndarray, " member"]
 ) -> tuple[
     Float[ndarray, " place"],
-    Float[ndarray, " place"],
+    Float[ndarray, " peak"],
     Int[ndarray, " peak"],
     Float[ndarray, " peak"],
 ]:
-    """Return y, its noise, peaks above it and their heights, each without its own share in T."""
+    """Return y by its noise; of its peaks noise, place, and height without a peak's share in T."""
     pieces = click_shapes.segments(sound, sample_rate, times)
     weights = click_shapes.common(pieces)
     click = click_shapes.unit(weights @ pieces)
-    product = signal.oaconvolve(sound, click[::-1], mode="valid")
-    noise = _noise(product, round(_BLOCK * sample_rate))
+    ratio = signal.oaconvolve(sound, click[::-1], mode="valid")
+    noise = _noise(ratio, round(_BLOCK * sample_rate))
+    ratio /= noise
     distance = round(DEAD_TIME * sample_rate)
-    places, _ = signal.find_peaks(product / noise, height=LEAST_MATCH, distance=distance)
-    height, first = product[places], np.round((times - LEAD) * sample_rate)
+    places, _ = signal.find_peaks(ratio, height=LEAST_MATCH, distance=distance)
+    noise = noise[places]
+    height, first = ratio[places] * noise, np.round((times - LEAD) * sample_rate)
     for member in range(len(times)):
         others = click_shapes.unit(weights @ pieces - weights[member] * pieces[member])
         for peak in np.flatnonzero(np.abs(places - first[member]) < LAG * sample_rate):
             height[peak] = sound[places[peak] : places[peak] + len(click)] @ others
-    return product, noise, places, height
+    return ratio, noise, places, height
 
 
 def _noise(product: Float[ndarray, " place"], block: int) -> Float[ndarray, " place"]:

@@ -39,8 +39,10 @@ def whitened(sound: Float[ndarray, " frame"], sample_rate: float) -> Float[ndarr
     frequency = np.fft.rfftfreq(len(sound), 1.0 / sample_rate)
     gain = 1.0 / np.sqrt(np.interp(frequency, edges, quiet))
     gain[(frequency < LOWEST) | (frequency > HIGHEST * sample_rate)] = 0.0
+    del frequency
     spectrum = np.fft.rfft(sound)
     spectrum *= gain
+    del gain
     found = np.fft.irfft(spectrum, len(sound))
     found /= max(float(deviation(found)), 1e-300)
     return np.asarray(found)
@@ -73,7 +75,7 @@ def deviation(values: Float[ndarray, " frame"]) -> float:
     >>> round(deviation(np.array([-1.0, 1.0, 1.0, -1.0, 1000.0])), 3)
     1.483
     """
-    return float(np.median(np.abs(values)) / 0.6745)
+    return float(np.median(np.abs(values), overwrite_input=True) / 0.6745)
 
 
 def freedom(sample_rate: float) -> float:
