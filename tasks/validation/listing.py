@@ -14,13 +14,15 @@ from mlflow.entities.model_registry import ModelVersion, RegisteredModel
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import promotion, promotion_log, quantities, runs, versions
+from ricochet.tasks.registry import pages, promotion, promotion_log, quantities, runs, versions
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.registry.retention import RUN
 from ricochet.tasks.registry.runs import TRAINING, Tracker
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage.checked_json import LONGEST_NAME
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.validation import record
 
@@ -155,7 +157,18 @@ def _package(
 
 
 def _last_validation(tracker: Tracker, name: str) -> LastValidation | None:
-    found = _validations(tracker, f"tags.`ricochet.name` = '{name}'", most=1)
+    """Return the last run that a version names as its validation: anybody's may name a version."""
+    known = sorted(
+        pages.versions(tracker.client, f"name = '{name}'"), key=lambda version: int(version.version)
+    )
+    named = [
+        value.partition(" ")[0]
+        for version in known[-MOST:]
+        for tag, value in version.tags.items()
+        if tag.startswith(record.VALIDATED)
+    ]
+    those = ", ".join(f"'{run}'" for run in named[-MOST:] if RUN.fullmatch(run))
+    found = _validations(tracker, f"attributes.run_id IN ({those})", most=1) if those else []
     if not found:
         return None
     (run,) = found
@@ -187,7 +200,7 @@ def _sessions(tracker: Tracker, version: ModelVersion) -> tuple[str, ...]:
     """Return the sessions that the run names; packages that are trained have none."""
     try:
         named = record.load_json(tracker, str(version.run_id), "result.json")["sessions"]
-        return tuple(str(name) for name in named)
+        return tuple(" ".join(str(name)[:LONGEST_NAME].split()) for name in named)
     except (MlflowException, OSError, KeyError, ValueError, TypeError):
         return ()
 

@@ -1,6 +1,7 @@
 """list and show: what is registered, read without a server and without writing."""
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +46,8 @@ def registry(place, migrated_store):
     tags |= {"ricochet.gate": "refused"}
     run = tracking.open_run(tracker, record.EXPERIMENT, "trial", name="x", tags=tags)
     tracking.finish(tracker, run.run_id)
+    sealed = f"{run.run_id} {'0' * 64}"
+    tracker.client.set_model_version_tag(NAME, "1", f"{record.VALIDATED}none", sealed)
     return run.run_id
 
 
@@ -93,6 +96,27 @@ def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry
     ):
         assert part in shown
     assert census(place) == before
+
+
+def test_a_run_that_no_version_names_is_no_validation(place, registry, capsys):
+    """Whoever may write to the experiment makes one, which passed a year ahead."""
+    tracker = tracking.connect()
+    tags = {"ricochet.name": NAME, "ricochet.candidate": "1", "ricochet.gate": "passed"}
+    experiment = tracker.client.get_experiment_by_name(record.EXPERIMENT).experiment_id
+    ahead = int((time.time() + 3e7) * 1000)
+    made = tracker.client.create_run(experiment, start_time=ahead, tags=tags, run_name="x")
+    tracking.finish(tracker, made.info.run_id)
+    (listed,) = json.loads(said(capsys, "list", "--json", "--out", str(place / "out")).out)["names"]
+    assert listed["validation"]["run"] == registry
+
+
+def test_sessions_are_said_in_one_line(place, registry, capsys):
+    tracker = tracking.connect()
+    run = tracker.client.get_model_version(NAME, "1").run_id
+    tracker.client.log_dict(run, {"sessions": ["a\nb\x1b[2K", "c" * 10_000]}, "result.json")
+    shown = said(capsys, "show", NAME, "--out", str(place / "out")).out
+    (line,) = [line for line in shown.splitlines() if "a b" in line]
+    assert "\x1b" not in line and len(line) < 400
 
 
 def test_json_holds_what_the_lines_say(place, registry, capsys):
