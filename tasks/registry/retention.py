@@ -9,6 +9,7 @@ log of promotions are never removed, nor is a run that is open.
 import re
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -25,7 +26,23 @@ RUN = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 DAY = 86400.0
 
 
-def old_runs(tracker: Tracker, *, days: float) -> list[Run]:
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """Of a run what decides whether it goes: ten thousand whole ones take a gigabyte.
+
+    Attributes:
+        head: Its parent, itself where it has none.
+        ended: In milliseconds; None of one that is open.
+        place: Where its files are.
+    """
+
+    run_id: str
+    head: str
+    ended: int | None
+    place: str
+
+
+def old_runs(tracker: Tracker, *, days: float) -> list[KeptRun]:
     """Return the runs that ended so many days ago and that nothing refers to, oldest first."""
     found = list(_all_runs(tracker))
     families = list(_families(found))
@@ -35,24 +52,21 @@ def old_runs(tracker: Tracker, *, days: float) -> list[Run]:
     old = [
         run
         for run in found
-        if run.info.end_time
-        and run.info.end_time < latest
-        and run.info.run_id not in kept
-        and _is_own(tracker, run)
+        if run.ended and run.ended < latest and run.run_id not in kept and _is_own(tracker, run)
     ]
-    return sorted(old, key=lambda run: run.info.end_time)
+    return sorted(old, key=lambda run: run.ended or 0)
 
 
 def remove(tracker: Tracker, *, days: float) -> int:
     """Remove those runs; returns how many. A removal that is interrupted is done again."""
     old = old_runs(tracker, days=days)
     for run in old:
-        get_artifact_repository(run.info.artifact_uri, tracking_uri=tracker.uri).delete_artifacts()
-        tracker.client.delete_run(run.info.run_id)
+        get_artifact_repository(run.place, tracking_uri=tracker.uri).delete_artifacts()
+        tracker.client.delete_run(run.run_id)
     return len(old)
 
 
-def _all_runs(tracker: Tracker) -> Iterator[Run]:
+def _all_runs(tracker: Tracker) -> Iterator[KeptRun]:
     """Read the runs of the experiments from which some go, open ones too."""
     places = [
         found.experiment_id
@@ -62,22 +76,26 @@ def _all_runs(tracker: Tracker) -> Iterator[Run]:
     search = partial(
         tracker.client.search_runs, places, run_view_type=ViewType.ACTIVE_ONLY, max_results=PAGE
     )
-    return pages.every(search) if places else iter(())
+    return map(_kept, pages.every(search)) if places else iter(())
 
 
-def _families(found: Iterable[Run]) -> Iterator[set[str]]:
+def _kept(run: Run) -> KeptRun:
+    info, head = run.info, run.data.tags.get(PARENT, run.info.run_id)
+    return KeptRun(info.run_id, head, info.end_time, str(info.artifact_uri))
+
+
+def _families(found: Iterable[KeptRun]) -> Iterator[set[str]]:
     """Yield each parent with its children, a run without either by itself."""
     families: dict[str, set[str]] = {}
     for run in found:
-        head = run.data.tags.get(PARENT, run.info.run_id)
-        families.setdefault(head, {head}).add(run.info.run_id)
+        families.setdefault(run.head, {run.head}).add(run.run_id)
     yield from families.values()
 
 
-def _is_own(tracker: Tracker, run: Run) -> bool:
+def _is_own(tracker: Tracker, run: KeptRun) -> bool:
     """Tell whether a run's files are where this store keeps them; others are nobody's to remove."""
-    place, own = str(run.info.artifact_uri), tracker.artifacts
-    return own is None or (place.startswith(f"{own}/") and ".." not in place)
+    own = tracker.artifacts
+    return own is None or (run.place.startswith(f"{own}/") and ".." not in run.place)
 
 
 def _named(tracker: Tracker) -> set[str]:

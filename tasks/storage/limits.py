@@ -10,7 +10,7 @@ MANIFEST, FILES = 2**26, 200_000
 """Bytes of the manifest of a backup, and files that it names."""
 LOG, LOG_LINE = 2**24, 2**14
 """Bytes of the log of promotions, and of a line of it that is read."""
-JOURNAL = 2**27
+JOURNAL = 2**26
 """Bytes of the journal of a search."""
 SETTINGS = 2**18
 """Bytes of a file of YAML, and characters of a `--set`."""

@@ -52,7 +52,7 @@ def test_only_old_runs_that_nothing_names_go_and_a_second_time_none(tracker, emp
     pair = AliasPair("1", None)
     promotion_log.append(Entry("promote", "a", AliasPair(None, None), pair, found["logged"], ""))
     gone = {"refused", "lone parent", "lone child"}
-    listed = [run.info.run_id for run in retention.old_runs(tracker, days=30.0)]
+    listed = [run.run_id for run in retention.old_runs(tracker, days=30.0)]
     assert sorted(listed) == sorted(found[name] for name in gone)
     assert retention.remove(tracker, days=30.0) == 3
     for name, run in found.items():
