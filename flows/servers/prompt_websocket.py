@@ -11,8 +11,12 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from ricochet.flows.servers.prompt_protocol import PromptProtocol
 
-FIRST = 2**13
+FIRST = 2**11
 """Bytes of a message that comes before an answer, and of all that does."""
+
+
+HEAD = 2**4
+"""Bytes of a frame beside its message."""
 
 
 class PromptWebSocket(WebSocketsSansIOProtocol):
@@ -29,7 +33,7 @@ class PromptWebSocket(WebSocketsSansIOProtocol):
         """Read what comes; one that sends much before an answer is cut off."""
         if self.handshake_initiated and not self.is_answered:
             self._early += len(data)
-            if self._early > 2 * FIRST:
+            if self._early > FIRST + HEAD:
                 self.transport.abort()
                 return
         super().data_received(data)

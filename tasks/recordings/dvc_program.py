@@ -25,8 +25,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings.dvc_logins import refuse_lent
 from ricochet.tasks.recordings.dvc_repository import (
     is_plain,
+    own_folder,
     refusal,
     refuse_programs,
     verify_places,
@@ -204,11 +206,14 @@ def main() -> int:
 def _run() -> int:
     os.environ["DVC_NO_ANALYTICS"] = "1"
     remember_apart()
+    here = own_folder(Path.cwd())
     with contextlib.chdir("/"):  # asyncssh looks for libraries, and the linker in a clone for them
         from dvc.cli import main as command
 
         if importlib.util.find_spec("asyncssh") is not None:
             importlib.import_module("asyncssh")
+        if here is not None:
+            refuse_lent(here)
     verify_hosts()
     verify_web()
     verify_files()

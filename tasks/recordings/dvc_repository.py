@@ -9,8 +9,8 @@ from typing import Any
 from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.tasks.storage.files import read_bytes
 
-FILES_OF_KEYS = ("configpath", "credentialpath")
-"""Words of a remote in S3, each of which names a file, which may name a program."""
+FILES_OF_KEYS = ("configpath", "credentialpath", "bearer_token_command")
+"""Words of a remote, each of which names a program, or a file which may."""
 CONFIGURATION, OWN = "config", "config.local"
 """DVC's files of settings: that of all clones, and that of one."""
 _SECTION, _WORD = re.compile(r"'?[\w-]+( \"[\w.-]+\")?'?"), re.compile(r"[\w-]+")
@@ -31,9 +31,7 @@ def refuse_programs(folder: Path) -> None:
         BadInput: Its `.dvc/config`, which comes with a clone, has such a word, or one that another
             line of DVC's list of words could be; or its `config.local` came with it.
     """
-    roots = (each / ".dvc" for each in (folder, *folder.parents))
-    place = next((each for each in roots if each.is_dir()), None)
-    if place is None:
+    if (place := own_folder(folder)) is None:
         return
     for each in (place, place / CONFIGURATION, place / OWN):
         if each.is_symlink():  # to what a pull may write
@@ -44,15 +42,15 @@ def refuse_programs(folder: Path) -> None:
         _check_words(place / CONFIGURATION)
 
 
+def own_folder(folder: Path) -> Path | None:
+    """Return DVC's folder of the repository that a folder is in; None outside of any."""
+    roots = (each / ".dvc" for each in (folder, *folder.parents))
+    return next((each for each in roots if each.is_dir()), None)
+
+
 def _check_words(file: Path) -> None:
     """Refuse names and values of which DVC's list of all, a line each, would make others."""
-    from configobj import ConfigObj, ConfigObjError
-
-    content = read_bytes(file, "DVC's configuration").decode(errors="replace")
-    try:
-        found = ConfigObj(content.splitlines(), interpolation=False)
-    except ConfigObjError as error:
-        raise BadInput(str(file), "no configuration", "DVC's") from error
+    found = settings(file)
     for name in found.sections:
         if not _SECTION.fullmatch(name) or found[name].sections:
             raise BadInput(str(file), repr(name), 'sections such as core or remote "NAME"')
@@ -63,6 +61,17 @@ def _check_words(file: Path) -> None:
                 raise BadInput(str(file), repr(word), expected)
             if not _WORD.fullmatch(word) or len(str(section[word]).splitlines()) > 1:
                 raise BadInput(str(file), repr(word), "words with a value of one line each")
+
+
+def settings(file: Path) -> Any:
+    """Return the sections of a file of DVC's settings; `BadInput` if it is none."""
+    from configobj import ConfigObj, ConfigObjError
+
+    content = read_bytes(file, "DVC's configuration").decode(errors="replace")
+    try:
+        return ConfigObj(content.splitlines(), interpolation=False)
+    except ConfigObjError as error:
+        raise BadInput(str(file), "no configuration", "DVC's") from error
 
 
 def verify_places() -> None:

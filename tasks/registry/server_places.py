@@ -1,7 +1,8 @@
-"""Places for what takes MLflow's server long or much: a few at a time of each login.
+"""What takes MLflow's server long or much: a few at a time of each login, and of few values.
 
 A search within its bounds takes a hundred megabytes and a connection to the database, of which
-there are fifteen: eight at once took 2 GB, thirty all connections.
+there are fifteen: eight at once took 2 GB, thirty all connections. And MLflow makes an object of
+each value of a body, or asks its database about it, before it asks whether there are too many.
 """
 
 import contextlib
@@ -13,7 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.server_methods import postponement, refusal
+from ricochet.tasks.storage import checked_json
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
@@ -21,14 +24,21 @@ AT_A_TIME = 8
 """Of a login; a browser asks six questions at once."""
 WAIT = 1.0
 """Longest wait for a place, s."""
-LONGEST = 2**14
+FILES = re.compile(r".*/(?:mlflow-artifacts|upload-artifact|get-artifact)(?:/.*)?")
+"""Whose bodies are no JSON."""
+MOST = {"/search-datasets": 100, "": 20_000}
+"""Values of a body by the end of its path: a thousand metrics have five thousand."""
+LONGEST, WORDS = 2**14, re.compile(rb"\w+")
 """Characters of a question in GraphQL; one of a megabyte is read for a minute."""
+MOST_WORDS = 600
+"""Of it; MLflow asks its database about each experiment that it names, 10 ms each."""
 
 
 def hold(application: Any) -> None:
     """Have a Flask application of MLflow's answer few heavy questions of a login at a time."""
     from mlflow.server.handlers import catch_mlflow_exception
 
+    application.before_request(catch_mlflow_exception(_refuse_many))  # before a login is looked at
     taken, views = places(), application.view_functions
     rules = list(application.url_map.iter_rules())
     for rule in rules:
@@ -38,13 +48,29 @@ def hold(application: Any) -> None:
         views[name] = catch_mlflow_exception(_held(views[name], taken))
 
 
+def _refuse_many() -> None:
+    """Refuse a body of very many values."""
+    from flask import request
+
+    if FILES.fullmatch(request.path):
+        return
+    most = next(count for end, count in MOST.items() if request.path.rstrip("/").endswith(end))
+    try:
+        checked_json.check(request.get_data(), "the body", values=most)
+    except BadInput as error:
+        raise refusal(f"{error.where} with {error.found}", error.expected) from error
+
+
 def _short(view: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(view)
     def short(*positional: Any, **named: Any) -> Any:
         from flask import request
 
-        if len(request.get_data()) > LONGEST:
+        asked = request.get_data() + request.query_string
+        if len(asked) > LONGEST:
             raise refusal("a question without end", f"at most {LONGEST} characters")
+        if (words := sum(1 for _ in WORDS.finditer(asked))) > MOST_WORDS:
+            raise refusal(f"{words} words", f"at most {MOST_WORDS}")
         return view(*positional, **named)
 
     return short

@@ -18,6 +18,8 @@ LARGEST = 2**17
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
+MOST_TAGS = 20
+"""Of a data set, which counts those of one name once as it says how large it is."""
 LONGEST_NAME = 1000
 WRITES = ("log_batch", "log_inputs", "log_outputs", "log_param", "log_metric", "set_tag")
 """Methods of a store that add to a run."""
@@ -62,6 +64,9 @@ def _refuse_datasets(find: Callable[[Any], Any], given: Mapping[str, Any]) -> No
     held = len(find(given["run_id"]).inputs.dataset_inputs)
     if (total := held + len(given.get("datasets") or ())) > MOST_DATASETS:
         raise refusal(f"{total} data sets of a run", f"at most {MOST_DATASETS}")
+    tags = max((len(each.tags) for each in given.get("datasets") or ()), default=0)
+    if tags > MOST_TAGS:
+        raise refusal(f"{tags} tags of a data set", f"at most {MOST_TAGS}")
 
 
 def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:

@@ -12,11 +12,13 @@ from ricochet.tasks.recordings import dvc_program
 from tests.tasks.recordings.remotes import CONFIG
 
 LOGIN = """['remote "lab"']
+    url = {}/store
     auth = {}
     user = lab
     custom_auth_header = X-Token
     password = secret
 """
+PULL = [sys.executable, "-P", "-m", dvc_program.__name__, "pull", "data.dvc"]
 BASIC = "Basic bGFiOnNlY3JldA=="
 
 
@@ -68,9 +70,8 @@ def pulled(root, tmp_path, monkeypatch):
     def pull(address, login=None):
         (root / ".dvc" / "config").write_text(CONFIG.replace("../store", f"{address}/store"))
         if login:
-            (root / ".dvc" / "config.local").write_text(LOGIN.format(login))
-        command = [sys.executable, "-P", "-m", dvc_program.__name__, "pull", "data.dvc"]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120.0)
+            (root / ".dvc" / "config.local").write_text(LOGIN.format(address, login))
+        return subprocess.run(PULL, cwd=root, capture_output=True, text=True, timeout=120.0)
 
     return pull
 
@@ -108,3 +109,24 @@ def test_without_one_it_is_followed_and_no_login_of_a_netrc_is_sent(root, pulled
         for server in (first, other):
             assert server.asked
             assert not any("Authorization" in each for each in server.asked)
+
+
+@pytest.mark.slow
+def test_a_login_is_not_lent_to_an_address_that_git_brought(root, pulled):
+    with serving(root / "store") as (right, address):
+        own = root / ".dvc" / "config.local"
+        done = pulled(address, "basic")
+        assert done.returncode == 0, done.stderr
+        right.asked.clear()
+        own.write_text("".join(line for line in own.open() if "url" not in line))
+        done = subprocess.run(PULL, cwd=root, capture_output=True, text=True, timeout=120.0)
+        assert done.returncode == 2 and "whose url is in config" in done.stderr
+        assert not right.asked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["http://192.0.2.2", "http://user:secret@127.0.0.1:9"])
+def test_a_login_is_sent_over_https_or_to_this_machine(pulled, address):
+    done = pulled(address, "basic")
+    assert done.returncode != 0
+    assert "plain http to 192.0.2.2" in done.stderr or "a login in the address" in done.stderr

@@ -86,6 +86,28 @@ def test_a_long_question_in_graphql_is_refused_unread(server):
     client = server.application.test_client()
     for length, status in ((server_places.LONGEST, 200), (server_places.LONGEST + 1, 400)):
         assert client.post("/graphql", data=b"a" * length).status_code == status
+    words = b"1 " * server_places.MOST_WORDS
+    assert client.post("/graphql", data=words).status_code == 200
+    assert client.post("/graphql", data=words + b"1").status_code == 400
+
+
+def test_a_body_of_very_many_values_is_refused_before_anything_else(server):
+    server.end.set()
+    client, asked = server.application.test_client(), []
+    server.application.before_request(lambda: asked.append(request.path))
+    few, many = "[" + "1," * 19_998 + "1]", "[" + "1," * 20_000 + "1]"
+    assert client.post(SEARCH, data=few).status_code == 200 and len(asked) == 1
+    for path, body in (
+        (SEARCH, many),
+        (SEARCH, b"\xff"),
+        (SEARCH, "[" * 200),
+        ("/api/2.0/mlflow/experiments/search-datasets", "[" + "1," * 100 + "1]"),
+    ):
+        answer = client.post(path, data=body)
+        assert answer.status_code == 400 and "the body with" in answer.json["message"]
+    assert len(asked) == 1
+    file = "/api/2.0/mlflow-artifacts/artifacts/1/a"
+    assert client.put(file, data=many).status_code == 404 and len(asked) == 2
 
 
 def test_the_routes_of_mlflow_s_server_are_as_expected():

@@ -8,6 +8,7 @@ from mlflow.entities import (
     Dataset,
     DatasetInput,
     ExperimentTag,
+    InputTag,
     Metric,
     Param,
     RunStatus,
@@ -74,6 +75,9 @@ def test_a_run_has_few_data_sets_and_as_many_as_a_client_that_writes_at_once(sto
     small = [DatasetInput(Dataset(f"d{each}", "x", "local", "{}"), []) for each in range(51)]
     with pytest.raises(MlflowException, match="51 data sets of a run"):
         store.log_inputs(run, small)
+    tagged = DatasetInput(small[0].dataset, [InputTag("", "")] * 21)
+    with pytest.raises(MlflowException, match="21 tags of a data set"):
+        store.log_inputs(run, [tagged])
     refused = []
 
     def log(each):
