@@ -5,12 +5,13 @@ one's own is sent to the address that Git brings for that name, and to another a
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings.dvc_repository import CONFIGURATION, OWN, settings
+from ricochet.tasks.storage import login_transport
 
 SECRET = re.compile(
     r"(?!ask_).*(?:password|secret|token|access_key|account_key|connection_string).*"
@@ -21,22 +22,37 @@ ADDRESSES = ("url", "endpointurl", "ssl_verify")
 
 
 def refuse_lent(folder: Path) -> None:
-    """Refuse a login whose remote has its address in another file than the login.
+    """Refuse a login whose remote has its address in another file than the login, or plain http.
 
     Args:
         folder: Of DVC's in a repository.
 
     Raises:
-        BadInput: So it is; the line names the command that states both in one file.
+        BadInput: So it is; the line names the command that states both in one file, or what may be
+            sent one.
     """
     brought = _remotes(folder / CONFIGURATION)
-    for file in (folder / OWN, *_everywhere()):
-        for name, own in _remotes(file).items():
+    files = (*_everywhere(), folder / OWN)
+    found = [(file, _remotes(file)) for file in files]
+    _refuse_plain([remotes for _, remotes in found[:-1]] + [brought, found[-1][1]])
+    for file, remotes in found:
+        for name, own in remotes.items():
             lent = {word for word in ADDRESSES if word in brought.get(name, {})} - own.keys()
             if lent and any(SECRET.fullmatch(word) for word in own):
-                found = f"a login of the remote {name}, whose {min(lent)} is in {CONFIGURATION}"
+                said = f"a login of the remote {name}, whose {min(lent)} is in {CONFIGURATION}"
                 expected = f"both in one: `dvc remote modify --local {name} {min(lent)} ..`"
-                raise BadInput(str(file), found, expected)
+                raise BadInput(str(file), said, expected)
+
+
+def _refuse_plain(files: Sequence[Mapping[str, Mapping[str, Any]]]) -> None:
+    """Refuse a login over plain http to another machine, or in an address; the last file counts."""
+    merged: dict[str, dict[str, Any]] = {}
+    for remotes in files:
+        for name, words in remotes.items():
+            merged.setdefault(name, {}).update(words)
+    for name, words in merged.items():
+        sent = any(SECRET.fullmatch(word) for word in words)
+        login_transport.check(f"url of the remote {name}", str(words.get("url", "")), sent=sent)
 
 
 def _everywhere() -> Iterator[Path]:

@@ -8,30 +8,20 @@ import importlib.util
 import os
 from typing import Any
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings.dvc_repository import refusal
-from ricochet.tasks.storage import login_transport
 
 LOGINS = {"auth", "headers"}
 """What DVC gives its client where a remote has a login."""
 
 
 def verify_web() -> None:
-    """Have DVC read no `~/.netrc`, and send a login over https or to this machine, and not on."""
+    """Have DVC read no `~/.netrc`, and follow no way to another server with a login."""
     os.environ["NETRC"] = os.devnull
     if importlib.util.find_spec("dvc_http") is None:
         return
     from dvc_http import HTTPFileSystem
 
-    connect, prepare = HTTPFileSystem.get_client, HTTPFileSystem._prepare_credentials
-
-    def prepared(self: Any, **config: Any) -> Any:
-        address = str(config.get("url", ""))
-        try:
-            login_transport.check("url", address, sent=bool(config.get("auth")))
-        except BadInput as error:
-            raise refusal(address, error.found, error.expected) from error
-        return prepare(self, **config)
+    connect = HTTPFileSystem.get_client
 
     async def connected(self: Any, *arguments: Any, **config: Any) -> Any:
         client = await connect(self, *arguments, **config)
@@ -39,7 +29,7 @@ def verify_web() -> None:
             client._client.trace_configs.append(_at_home())
         return client
 
-    HTTPFileSystem._prepare_credentials, HTTPFileSystem.get_client = prepared, connected
+    HTTPFileSystem.get_client = connected
 
 
 def _at_home() -> Any:

@@ -26,6 +26,28 @@ def test_a_login_without_its_address_is_refused(place, file, word):
     dvc_logins.refuse_lent(place)
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://192.0.2.2/a", "plain http to 192.0.2.2"),
+        ("http://user:secret@127.0.0.1:9", "a login in the address"),
+        ("https://user:secret@lab.example/a", "a login in the address"),
+    ],
+)
+def test_a_login_goes_over_https_or_to_this_machine(place, url, said):
+    (place / "config.local").write_text(f"{REMOTE}    password = a\n    url = {url}\n")
+    with pytest.raises(BadInput, match=said):
+        dvc_logins.refuse_lent(place)
+    for right in (
+        "https://lab.example/a",
+        "http://127.0.0.1:9/a",
+        "ssh://user@lab.example/a",
+        "../a",
+    ):
+        (place / "config.local").write_text(f"{REMOTE}    password = a\n    url = {right}\n")
+        dvc_logins.refuse_lent(place)
+
+
 def test_each_word_of_an_address_stands_beside_it(place):
     (place / "config").write_text(f"{REMOTE}    url = s3://a\n    endpointurl = https://b\n")
     (place / "config.local").write_text(f"{REMOTE}    secret_access_key = a\n    url = s3://a\n")
