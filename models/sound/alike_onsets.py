@@ -44,6 +44,7 @@ _ROUNDS = 2
 _FIRM = (7.0, 0.3)  # least z and r of clicks from which T is learnt again
 _LEARNT = 25
 _FINE = 8  # places a frame at which a time is weighed
+_PIECE = 2**20  # places of y that are found at a time
 
 
 def detect(
@@ -123,7 +124,7 @@ def _matched(
     pieces = click_shapes.segments(sound, sample_rate, times)
     weights = click_shapes.common(pieces)
     click = click_shapes.unit(weights @ pieces)
-    ratio = signal.oaconvolve(sound, click[::-1], mode="valid")
+    ratio = _products(sound, click)
     noise = _noise(ratio, round(_BLOCK * sample_rate))
     ratio /= noise
     distance = round(DEAD_TIME * sample_rate)
@@ -135,6 +136,18 @@ def _matched(
         for peak in np.flatnonzero(np.abs(places - first[member]) < LAG * sample_rate):
             height[peak] = sound[places[peak] : places[peak] + len(click)] @ others
     return ratio, noise, places, height
+
+
+def _products(
+    sound: Float[ndarray, " frame"], click: Float[ndarray, " lag"]
+) -> Float[ndarray, " place"]:
+    """Return y: the sound about each place times a click, in pieces of which each takes little."""
+    found = np.empty(len(sound) - len(click) + 1)
+    for first in range(0, len(found), _PIECE):
+        last = min(first + _PIECE, len(found))
+        part = sound[first : last + len(click) - 1]
+        found[first:last] = signal.fftconvolve(part, click[::-1], mode="valid")
+    return found
 
 
 def _noise(product: Float[ndarray, " place"], block: int) -> Float[ndarray, " place"]:
