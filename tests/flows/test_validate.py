@@ -130,7 +130,7 @@ def test_a_candidate_that_was_rolled_back_is_passed_over_in_one_line(monkeypatch
     promotion_log.append(undone)
     version = SimpleNamespace(version="2", tags={promotion.TAGS[ROLLBACK]: undone.seal})
     there = PagedList([version], None)
-    client = SimpleNamespace(search_model_versions=lambda condition, page_token: there)
+    client = SimpleNamespace(search_model_versions=lambda condition, **_: there)
     tracker = SimpleNamespace(client=client)
     found = {"candidate": Registered(NAME, "2"), "champion": Registered(NAME, "1")}
     monkeypatch.setattr(contenders.registry, "resolve", lambda tracker, name, role: found[role])
