@@ -39,7 +39,9 @@ def open_arm(settings):
 
 def emergency_stop(settings):
     if settings.get("beside") == "hangs":
-        time.sleep(FOREVER)
+        while not os.path.exists(f"{settings['log']}.end"):  # a client may stop beside as well
+            time.sleep(0.01)
+        return
     if settings.get("beside") == "fails":
         raise OSError("no route to host")
     log(settings, "emergency stop")
