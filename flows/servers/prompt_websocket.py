@@ -11,12 +11,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from ricochet.flows.servers.prompt_protocol import PromptProtocol
 
-FIRST = 2**11
-"""Bytes of a message that comes before an answer, and of all that does."""
-
-
-HEAD = 2**4
-"""Bytes of a frame beside its message."""
+FIRST, HEAD = 2**11, 2**4
+"""Bytes of a message before an answer, which is all that comes before it, and of its frame."""
 
 
 class PromptWebSocket(WebSocketsSansIOProtocol):

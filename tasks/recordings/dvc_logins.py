@@ -56,10 +56,10 @@ def _refuse_plain(files: Sequence[Mapping[str, Mapping[str, Any]]]) -> None:
 
 
 def _everywhere() -> Iterator[Path]:
-    """Yield the files of this user's and of this machine's."""
+    """Yield this machine's file and this user's, which counts where both say something."""
     from dvc.config import Config
 
-    for level in ("global", "system"):
+    for level in ("system", "global"):
         if place := Config.get_dir(level):
             yield Path(place) / CONFIGURATION
 

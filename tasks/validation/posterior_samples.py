@@ -26,7 +26,7 @@ LARGEST = limits.ARRAYS
 FEWEST_CASES, FEWEST_DRAWS = 20, 20
 MOST_PARAMETERS, MOST_VALUES = 50, 100
 MOST_CASES, MOST_NUMBERS = 10_000, 2**23
-"""Cases, and numbers of all draws, and of all new data: they are judged in ten times as much."""
+"""Cases, and numbers of all draws, and of all new data."""
 LONGEST_NAME = 40
 _NAMES = ("truth", "draws", "data", "names")
 
@@ -51,7 +51,9 @@ def read(path: Path) -> Samples:
     for name in ("truth", "draws"):
         if name not in arrays:
             raise BadInput(f"{path}: {name}", "no array", "truth and draws")
-        _check_type(path, name, arrays[name])
+    for name in ("truth", "draws", "data"):
+        if name in arrays:
+            _check_type(path, name, arrays[name])
     _check_shapes(path, arrays["truth"], arrays["draws"])
     truth, draws = (_numbers(path, arrays, name) for name in ("truth", "draws"))
     data = _numbers(path, arrays, "data") if "data" in arrays else None
@@ -80,7 +82,6 @@ def _check_type(path: Path, name: str, array: ndarray) -> None:
 
 
 def _numbers(path: Path, arrays: dict[str, Any], name: str) -> Float[ndarray, "..."]:
-    _check_type(path, name, arrays[name])
     values = arrays[name].astype(np.float64)
     if not np.isfinite(values).all():
         raise BadInput(f"{path}: {name}", "a value that is not finite", "finite numbers")
