@@ -88,9 +88,9 @@ def verify_places() -> None:
         if self.IS_DEPENDENCY and type(self) not in own:
             raise refusal(arguments[1], "an import", "files of this repository")
         begin(self, *arguments, **options)
-        if self.IS_DEPENDENCY and self.fs.protocol != "local":
+        if self.fs.protocol != "local":
             raise refusal(self.def_path, "an import", "files of this repository")
-        if self.fs.protocol == "local" and not self.IS_DEPENDENCY and self.repo is not None:
+        if not self.IS_DEPENDENCY and self.repo is not None:
             _check_output(Path(self.fs_path), Path(self.repo.root_dir))
 
     module.Output.__init__ = begun

@@ -7,8 +7,9 @@ another port of this machine too, is 403, whatever a browser sends along. The ac
 reads and does nothing else, its own password included; experiments are the administrator's alone to
 make, names in the registry with their versions and aliases to make and to change. Files are those
 of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
-are bounded before a login is asked for (`server_limits`), but those of files, which are written as
-they come, and asked about first; answers are read as they are taken (`server_answers`).
+are bounded before a login is asked for (`server_limits`, `server_bodies`), but those of files,
+which are written as they come, and asked about first; each login has a few places
+(`server_places`), and answers are read as they are taken (`server_answers`).
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command
 line knows, so that no address or password is among the arguments of a process.
@@ -22,9 +23,10 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry import server_answers, server_places, server_runs, server_searches
+from ricochet.tasks.registry import server_answers, server_bodies, server_runs, server_searches
 from ricochet.tasks.registry.server_confinement import confine
 from ricochet.tasks.registry.server_limits import Bounded
+from ricochet.tasks.registry.server_places import Shared
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -209,9 +211,10 @@ def create_app() -> Bounded:
     os.environ |= SIMPLE
     from mlflow.server import app
 
-    server_places.hold(app)
+    server_bodies.bound(app)
     found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
-    return Bounded(Reduced(server_answers.PageFiles(found, _pages())), files=FILES, body=BODY)
+    shared = Shared(server_answers.PageFiles(found, _pages()), written=FILES)
+    return Bounded(Reduced(shared), files=FILES, body=BODY)
 
 
 def _pages() -> str:

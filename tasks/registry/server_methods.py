@@ -39,11 +39,6 @@ def denial(what: str) -> Exception:
     return _exception(f"not offered here: {what}", "PERMISSION_DENIED")
 
 
-def postponement(found: str, expected: str) -> Exception:
-    """Return what MLflow's server answers 429 to, after which its client asks again."""
-    return _exception(f"found {found}, expected {expected}", "REQUEST_LIMIT_EXCEEDED")
-
-
 def _exception(message: str, code: str) -> Exception:
     from mlflow.exceptions import MlflowException
     from mlflow.protos.databricks_pb2 import ErrorCode

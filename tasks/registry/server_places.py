@@ -1,115 +1,151 @@
-"""What takes MLflow's server long or much: a few at a time of each login, and of few values.
+"""How much of a server each login has: a few requests are worked on at a time, others wait.
 
-A search within its bounds takes a hundred megabytes and a connection to the database, of which
-there are fifteen: eight at once took 2 GB, thirty all connections. And MLflow makes an object of
-each value of a body, or asks its database about it, before it asks whether there are too many.
+MLflow's server has forty threads, of which one works at a time, and its database fifteen
+connections: forty requests of one login, of seconds each, kept all others out. Whose a request is
+its `Authorization` says, before anybody looks whether it is right: so what is tried with a wrong
+one, or with none, takes no place of those who have the right one. Requests wait without a thread,
+and leave when their client does. Places are given up when an answer begins, since who takes it
+slowly takes no processor.
 """
 
+import asyncio
 import contextlib
-import os
+import json
 import re
-import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry.server_methods import postponement, refusal
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.registry.server_limits import Application, Message, Receive, Send
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
-AT_A_TIME = 8
-"""Of a login; a browser asks six questions at once."""
-WAIT = 1.0
+AT_A_TIME = {True: 4, False: 8}
+"""Requests of a login that are worked on at once, heavy ones and others: each of the former may
+take a hundred megabytes."""
+WAIT = 30.0
 """Longest wait for a place, s."""
-FILES = re.compile(r".*/(?:mlflow-artifacts|upload-artifact|get-artifact)(?:/.*)?")
-"""Whose bodies are no JSON."""
-MOST = {"/search-datasets": 100, "": 20_000}
-"""Values of a body by the end of its path: a thousand metrics have five thousand."""
-LONGEST, WORDS = 2**14, re.compile(rb"\w+")
-"""Characters of a question in GraphQL; one of a megabyte is read for a minute."""
-MOST_WORDS = 600
-"""Of it; MLflow asks its database about each experiment that it names, 10 ms each."""
+FREE = re.compile(r"/|/health|/version|/static-files/.*")
+"""What is answered without work."""
 
 
-def hold(application: Any) -> None:
-    """Have a Flask application of MLflow's answer few heavy questions of a login at a time."""
-    from mlflow.server.handlers import catch_mlflow_exception
+@dataclass
+class _Places:
+    """Those of one login, and how many requests hold or wait for one."""
 
-    application.before_request(catch_mlflow_exception(_refuse_many))  # before a login is looked at
-    taken, views = places(), application.view_functions
-    rules = list(application.url_map.iter_rules())
-    for rule in rules:
-        if rule.rule.endswith("/graphql"):
-            views[rule.endpoint] = _short(views[rule.endpoint])
-    for name in {rule.endpoint for rule in rules if HEAVY.fullmatch(rule.rule)}:
-        views[name] = catch_mlflow_exception(_held(views[name], taken))
+    free: asyncio.Semaphore
+    users: int = 0
 
 
-def _refuse_many() -> None:
-    """Refuse a body of very many values."""
-    from flask import request
+class Shared:
+    """An application in front of another that works on few requests of a login at a time."""
 
-    if FILES.fullmatch(request.path):
-        return
-    most = next(count for end, count in MOST.items() if request.path.rstrip("/").endswith(end))
+    def __init__(self, application: Application, *, written: re.Pattern[str], wait: float = WAIT):
+        """Stand in front of an application.
+
+        Args:
+            written: Paths where a PUT has a file for a body, which waits for its sender.
+            wait: Longest wait for a place, s; then the answer is 429, and MLflow's client asks
+                again.
+        """
+        self.application, self.written, self.wait = application, written, wait
+        self._places: dict[tuple[bytes, bool], _Places] = {}
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Pass a request on when its login has a place for it."""
+        path = scope.get("path", "")
+        file = scope.get("method") == "PUT" and self.written.fullmatch(path)
+        if scope["type"] != "http" or FREE.fullmatch(path) or file:
+            await self.application(scope, receive, send)
+            return
+        come = await _whole(receive)  # else a slow sender would hold a place
+        async with self._place(_login(scope), HEAVY.fullmatch(path) is not None) as free:
+            if await _admitted(free, come[-1], receive, self.wait):
+                await _answer(self.application, scope, _again(come, receive), send, free.release)
+            else:
+                await _postpone(send)
+
+    @contextlib.asynccontextmanager
+    async def _place(self, login: bytes, heavy: bool) -> Any:
+        """Yield what a request of a login acquires; nothing is kept of one that asks no more."""
+        key = (login, heavy)
+        found = self._places.setdefault(key, _Places(asyncio.Semaphore(AT_A_TIME[heavy])))
+        found.users += 1
+        try:
+            yield found.free
+        finally:
+            found.users -= 1
+            if not found.users:
+                del self._places[key]
+
+
+async def _whole(receive: Receive) -> list[Message]:
+    """Return what is received of a request until its body is whole, or its client gone."""
+    come = [await receive()]
+    while come[-1].get("more_body", False):
+        come.append(await receive())
+    return come
+
+
+def _again(come: list[Message], receive: Receive) -> Receive:
+    """Return what gives what has come once more, then what comes next."""
+    left = iter(come)
+
+    async def received() -> Message:
+        found = next(left, None)
+        return await receive() if found is None else found
+
+    return received
+
+
+async def _admitted(free: asyncio.Semaphore, last: Message, receive: Receive, wait: float) -> bool:
+    """Wait for a place; false, and none is held, where none came or the client left."""
+    if last["type"] == "http.disconnect":
+        return False
+    if not free.locked():
+        return await free.acquire()
+    turn = asyncio.ensure_future(free.acquire())
+    left = asyncio.ensure_future(receive())  # as its body is whole, this is its end
     try:
-        checked_json.check(request.get_data(), "the body", values=most)
-    except BadInput as error:
-        raise refusal(f"{error.where} with {error.found}", error.expected) from error
-
-
-def _short(view: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(view)
-    def short(*positional: Any, **named: Any) -> Any:
-        from flask import request
-
-        asked = request.get_data() + request.query_string
-        if len(asked) > LONGEST:
-            raise refusal("a question without end", f"at most {LONGEST} characters")
-        if (words := sum(1 for _ in WORDS.finditer(asked))) > MOST_WORDS:
-            raise refusal(f"{words} words", f"at most {MOST_WORDS}")
-        return view(*positional, **named)
-
-    return short
-
-
-def _held(view: Callable[..., Any], taken: Callable[[], Any]) -> Callable[..., Any]:
-    @wraps(view)
-    def held(*positional: Any, **named: Any) -> Any:
-        with taken():
-            return view(*positional, **named)
-
+        await asyncio.wait({turn, left}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        left.cancel()
+        turn.cancel()
+        await asyncio.gather(turn, left, return_exceptions=True)
+    held = not turn.cancelled() and turn.exception() is None
+    if held and not left.cancelled():
+        free.release()
+        return False
     return held
 
 
-def places() -> Callable[[], contextlib.AbstractContextManager[None]]:
-    """Return what holds a place of the login that asks, while a block lasts.
+async def _answer(
+    application: Application,
+    scope: Any,
+    receive: Receive,
+    send: Send,
+    release: Callable[[], None],
+) -> None:
+    """Have a request answered; its place is given up as its answer begins."""
+    once = contextlib.ExitStack()
+    once.callback(release)
 
-    As many as there may be are taken, and none was given up in a second: 429.
-    """
-    free = defaultdict[str, threading.BoundedSemaphore](
-        lambda: threading.BoundedSemaphore(AT_A_TIME)
-    )
+    async def sent(message: Message) -> None:
+        once.close()
+        await send(message)
 
-    @contextlib.contextmanager
-    def taken() -> Iterator[None]:
-        place = free[_login()]
-        if not place.acquire(timeout=WAIT):
-            raise postponement("more searches of a login", f"at most {AT_A_TIME} at a time")
-        try:
-            yield
-        finally:
-            place.release()
-
-    return taken
+    with once:
+        await application(scope, receive, sent)
 
 
-def _login() -> str:
-    """Return whose question this thread answers; nobody's where nobody is asked for a login."""
-    from flask import request
+async def _postpone(send: Send) -> None:
+    message = "found more requests of this login, expected fewer at a time"
+    body = json.dumps({"error_code": "REQUEST_LIMIT_EXCEEDED", "message": message}).encode()
+    head = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 429, "headers": head})
+    await send({"type": "http.response.body", "body": body})
 
-    stated = request.authorization if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else None
-    return "" if stated is None else str(stated.username)
+
+def _login(scope: Any) -> bytes:
+    """Return what a request says of who sends it."""
+    return b"\n".join(value for name, value in scope["headers"] if name == b"authorization")

@@ -1,113 +1,146 @@
-"""Of each login a few searches run at a time, and one that waits for a place in vain asks again."""
+"""Of each login a few requests are worked on at a time; the others wait, or leave."""
 
-import threading
+import asyncio
+import json
+import re
 
 import pytest
-from flask import Flask, request
 
 from ricochet.tasks.registry import server_places
+from ricochet.tasks.registry.server_places import AT_A_TIME, HEAVY, Shared
 
-SEARCH = "/api/2.0/mlflow/runs/search"
+SEARCH, GET = "/api/2.0/mlflow/runs/search", "/api/2.0/mlflow/runs/get"
+WRITTEN = re.compile("/files/.*")
 
 
 class Server:
-    """Searches until it is let go."""
+    """Works on each request until it is let go."""
 
-    def __init__(self):
-        self.begun, self.end = threading.Semaphore(0), threading.Event()
-        self.application = Flask("server")
-        for number, path in enumerate((SEARCH, "/ajax-api/2.0/mlflow/runs/search", "/graphql")):
-            name = f"search-{number}"
-            methods = ["GET", "POST"]
-            self.application.add_url_rule(path, name, self.search, methods=methods)
-        self.application.add_url_rule("/api/2.0/mlflow/runs/get", "get", lambda: "got")
-        server_places.hold(self.application)
+    def __init__(self, wait=30.0):
+        self.shared = Shared(self.work, written=WRITTEN, wait=wait)
+        self.working, self.bodies, self.end = [], [], asyncio.Event()
 
-    def search(self):
-        self.begun.release()
-        assert self.end.wait(30.0)
-        if request.args:
-            raise ValueError(request.args)
-        return "found"
+    async def work(self, scope, receive, send):
+        self.working.append(scope["path"])
+        self.bodies.append((await receive())["body"])
+        await self.end.wait()
+        if b"fail" in self.bodies[-1]:
+            raise ValueError
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"found"})
 
-    def status(self, login, path=SEARCH):
-        client = self.application.test_client()
-        return client.get(path, auth=(login, "password")).status_code
-
-    def together(self, logins):
-        """Ask at once; returns statuses, which come once the searches end, and the threads."""
-        found = []
-        threads = [
-            threading.Thread(target=lambda each=each: found.append(self.status(each)))
-            for each in logins
-        ]
-        for thread in threads:
-            thread.start()
-        for _ in threads:
-            assert self.begun.acquire(timeout=30.0)
-        return found, threads
+    def ask(self, login=b"one", path=SEARCH, method="POST", body=b"{}"):
+        return Asked(self.shared, login, path, method, body)
 
 
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("MLFLOW_AUTH_CONFIG_PATH", "somewhere")
-    monkeypatch.setattr(server_places, "AT_A_TIME", 2)
-    monkeypatch.setattr(server_places, "WAIT", 0.05)
-    return Server()
+class Asked:
+    """A request that has been sent, whose client may leave."""
+
+    def __init__(self, application, login, path, method, body):
+        self.sent, self.left, self.begun = [], asyncio.Event(), False
+        self.body, heads = body, [(b"authorization", login)] * bool(login)
+        scope = {"type": "http", "path": path, "method": method, "headers": heads}
+        self.task = asyncio.create_task(application(scope, self.receive, self.send))
+
+    async def receive(self):
+        if not self.begun:
+            self.begun = True
+            return {"type": "http.request", "body": self.body, "more_body": False}
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message):
+        self.sent.append(message)
+
+    async def status(self):
+        await self.task
+        return self.sent[0]["status"]
 
 
-def test_a_third_search_of_a_login_is_postponed_and_nothing_else_is(server):
-    found, threads = server.together(["one", "one", "two"])
-    assert server.status("one") == server.status("one", "/graphql") == 429
-    assert server.status("one", "/api/2.0/mlflow/runs/get") == 200
+async def settle():
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def in_a_loop(test):
+    def run():
+        asyncio.run(asyncio.wait_for(test(), 30.0))
+
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    return run
+
+
+@in_a_loop
+async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
+    server, most = Server(), AT_A_TIME[True]
+    asked = [server.ask(login) for login in (b"one", b"two", b"") for _ in range(most + 2)]
+    await settle()
+    assert len(server.working) == 3 * most
+    light = server.ask(path=GET)
+    await settle()
+    assert len(server.working) == 3 * most + 1
     server.end.set()
-    for thread in threads:
-        thread.join()
-    assert found == [200, 200, 200] and server.status("one") == 200
+    assert {await each.status() for each in [*asked, light]} == {200}
+    assert len(server.working) == len(asked) + 1 and set(server.bodies) == {b"{}"}
+    assert server.shared._places == {}
 
 
-def test_where_nobody_is_asked_for_a_login_all_share_the_places(server, monkeypatch):
-    monkeypatch.delenv("MLFLOW_AUTH_CONFIG_PATH")
-    _, threads = server.together(["one", "two"])
-    assert server.status("three") == 429
+@in_a_loop
+async def test_whoever_leaves_while_it_waits_is_never_worked_on():
+    server, most = Server(), AT_A_TIME[True]
+    asked = [server.ask() for _ in range(most)]
+    waiting = [server.ask(body=b'{"a": 1}') for _ in range(5)]
+    await settle()
+    for each in waiting[:4]:
+        each.left.set()
+    await asyncio.gather(*(each.task for each in waiting[:4]))
     server.end.set()
-    for thread in threads:
-        thread.join()
+    assert {await each.status() for each in [*asked, waiting[4]]} == {200}
+    assert len(server.working) == most + 1 and server.shared._places == {}
 
 
-def test_a_search_that_fails_gives_its_place_up(server):
+@in_a_loop
+async def test_whoever_waits_in_vain_is_asked_to_come_again():
+    server, most = Server(wait=0.05), AT_A_TIME[True]
+    asked = [server.ask() for _ in range(most)]
+    await settle()
+    late = server.ask()
+    assert await late.status() == 429
+    assert json.loads(late.sent[1]["body"])["error_code"] == "REQUEST_LIMIT_EXCEEDED"
     server.end.set()
-    assert [server.status("one", f"{SEARCH}?fail=1") for _ in range(4)] == [500] * 4
-    assert server.status("one") == 200
+    assert {await each.status() for each in asked} == {200}
+    assert await server.ask().status() == 200
 
 
-def test_a_long_question_in_graphql_is_refused_unread(server):
+@in_a_loop
+async def test_a_place_is_given_up_as_an_answer_begins_or_fails():
+    server, most = Server(), AT_A_TIME[True]
     server.end.set()
-    client = server.application.test_client()
-    for length, status in ((server_places.LONGEST, 200), (server_places.LONGEST + 1, 400)):
-        assert client.post("/graphql", data=b"a" * length).status_code == status
-    words = b"1 " * server_places.MOST_WORDS
-    assert client.post("/graphql", data=words).status_code == 200
-    assert client.post("/graphql", data=words + b"1").status_code == 400
+    held = asyncio.Event()
+    slow = [server.ask() for _ in range(most)]
+    for each in slow:
+        each.send = lambda message: held.wait()  # takes nothing
+    await settle()
+    failing = [server.ask(body=b"fail") for _ in range(2 * most)]
+    for each in failing:
+        with pytest.raises(ValueError):
+            await each.task
+    assert await server.ask().status() == 200
+    held.set()
+    for each in slow:
+        await each.task
+    assert server.shared._places == {}
 
 
-def test_a_body_of_very_many_values_is_refused_before_anything_else(server):
+@in_a_loop
+async def test_what_is_answered_without_work_or_written_as_it_comes_takes_no_place():
+    server = Server()
+    asked = [server.ask(path="/health", method="GET") for _ in range(50)]
+    asked += [server.ask(path="/files/1/a", method="PUT") for _ in range(50)]
+    await settle()
+    assert len(server.working) == 100
     server.end.set()
-    client, asked = server.application.test_client(), []
-    server.application.before_request(lambda: asked.append(request.path))
-    few, many = "[" + "1," * 19_998 + "1]", "[" + "1," * 20_000 + "1]"
-    assert client.post(SEARCH, data=few).status_code == 200 and len(asked) == 1
-    for path, body in (
-        (SEARCH, many),
-        (SEARCH, b"\xff"),
-        (SEARCH, "[" * 200),
-        ("/api/2.0/mlflow/experiments/search-datasets", "[" + "1," * 100 + "1]"),
-    ):
-        answer = client.post(path, data=body)
-        assert answer.status_code == 400 and "the body with" in answer.json["message"]
-    assert len(asked) == 1
-    file = "/api/2.0/mlflow-artifacts/artifacts/1/a"
-    assert client.put(file, data=many).status_code == 404 and len(asked) == 2
+    assert {await each.status() for each in asked} == {200}
 
 
 def test_the_routes_of_mlflow_s_server_are_as_expected():
@@ -117,7 +150,7 @@ def test_the_routes_of_mlflow_s_server_are_as_expected():
     heavy = {
         rule.rule.partition("/mlflow")[2]
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api/2.0/") and server_places.HEAVY.fullmatch(rule.rule)
+        if rule.rule.startswith("/api/2.0/") and HEAVY.fullmatch(rule.rule)
     }
     assert {
         "/runs/search",
@@ -130,3 +163,4 @@ def test_the_routes_of_mlflow_s_server_are_as_expected():
         "-artifacts/artifacts",
     } <= heavy
     assert not heavy & {"/runs/get", "/registered-models/alias", "/model-versions/get"}
+    assert server_places.FREE.fullmatch("/health")

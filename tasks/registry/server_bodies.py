@@ -1,0 +1,83 @@
+"""What a question to MLflow's server may hold, looked at before a login is: form, and values.
+
+MLflow makes an object of each value of a body, or asks its database about it, before it asks
+whether there are too many. It reads a text in which JSON stands as well, and other codes than
+UTF-8; and takes each letter of a text for a number of a list. None of its clients sends such.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.server_methods import refusal
+from ricochet.tasks.storage import checked_json
+
+FILES = re.compile(r".*/(?:mlflow-artifacts|upload-artifact|get-artifact)(?:/.*)?")
+"""Whose bodies are no JSON."""
+MOST = {"/search-datasets": 100, "": 20_000}
+"""Values of a body by the end of its path: a thousand metrics have five thousand."""
+LISTS = ("experiment_ids", "run_ids", "trace_ids")
+"""Whose values MLflow asks its database about, one after another."""
+ASKED = 128
+"""Values of what stands behind the `?` of an address: a page asks about a hundred runs."""
+LONGEST, WORDS = 2**14, re.compile(rb"\w+")
+"""Characters of a question in GraphQL; one of a megabyte is read for a minute."""
+MOST_WORDS = 600
+"""Of it; MLflow asks its database about each experiment that it names, 10 ms each."""
+
+
+def bound(application: Any) -> None:
+    """Have a Flask application of MLflow's refuse what is not as its clients send it, or endless.
+
+    It must be called before the application is given what asks for a login.
+    """
+    from mlflow.server.handlers import catch_mlflow_exception
+
+    application.before_request(catch_mlflow_exception(_refuse))
+    views = application.view_functions
+    for rule in application.url_map.iter_rules():
+        if rule.rule.endswith("/graphql"):
+            views[rule.endpoint] = catch_mlflow_exception(_short(views[rule.endpoint]))
+
+
+def _refuse() -> None:
+    """Refuse a request of many values, or whose body is no object of JSON in UTF-8."""
+    from flask import request
+
+    if (count := request.query_string.count(b"&") + 1) > ASKED:
+        raise refusal(f"{count} values in the address", f"at most {ASKED}")
+    if FILES.fullmatch(request.path):
+        return
+    if not (body := request.get_data(parse_form_data=True)).strip():  # a form has 1000 parts
+        return
+    most = next(count for end, count in MOST.items() if request.path.rstrip("/").endswith(end))
+    try:
+        checked_json.check(body, "the body", values=most)
+        if not body.lstrip().startswith(b"{") or b"\0" in body:
+            raise BadInput("the body", "no object", "an object of JSON in UTF-8")
+        found = json.loads(body)
+    except BadInput as error:
+        raise refusal(f"{error.where} with {error.found}", error.expected) from error
+    except (ValueError, RecursionError) as error:
+        raise refusal("a body that is no JSON", "an object of it") from error
+    for name in LISTS:
+        if not isinstance(found.get(name, []), list):
+            raise refusal(f"{name} that are no list", "a list")
+
+
+def _short(view: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(view)
+    def short(*positional: Any, **named: Any) -> Any:
+        from flask import request
+
+        asked = request.get_data() + request.query_string
+        if len(asked) > LONGEST:
+            raise refusal("a question without end", f"at most {LONGEST} characters")
+        if (words := sum(1 for _ in WORDS.finditer(asked))) > MOST_WORDS:
+            raise refusal(f"{words} words", f"at most {MOST_WORDS}")
+        return view(*positional, **named)
+
+    return short

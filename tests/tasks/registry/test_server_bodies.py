@@ -1,0 +1,91 @@
+"""What is not as MLflow's clients send it, or very much, is refused before a login is looked at."""
+
+import json
+
+import pytest
+from flask import Flask, request
+
+from ricochet.tasks.registry import server_bodies
+
+SEARCH = "/api/2.0/mlflow/runs/search"
+DATA = "/api/2.0/mlflow/experiments/search-datasets"
+
+
+@pytest.fixture
+def server():
+    """A client of a server that says `found`, and the paths that were asked about."""
+    application = Flask("server")
+    for number, path in enumerate((SEARCH, DATA, "/graphql", "/form")):
+        methods = ["GET", "POST"]
+        found = (lambda: dict(request.form)) if path == "/form" else (lambda: "found")
+        application.add_url_rule(path, str(number), found, methods=methods)
+    server_bodies.bound(application)
+    asked = []
+    application.before_request(lambda: asked.append(request.path))
+    return application.test_client(), asked
+
+
+def values(count):
+    return json.dumps({"a": [1] * (count - 1)})
+
+
+def test_a_long_question_in_graphql_is_refused_unread(server):
+    client, _ = server
+    rest = server_bodies.LONGEST - len('{"a": ""}')
+    for length, status in ((rest, 200), (rest + 1, 400)):
+        body = json.dumps({"a": "-" * length})
+        assert client.post("/graphql", data=body).status_code == status
+    words = server_bodies.MOST_WORDS - 1
+    assert client.post("/graphql", data=json.dumps({"a": "1 " * words})).status_code == 200
+    assert client.post("/graphql", data=json.dumps({"a": "1 " * words + "1"})).status_code == 400
+
+
+def test_a_body_of_very_many_values_is_refused_before_anything_else(server):
+    client, asked = server
+    assert client.post(SEARCH, data=values(20_000)).status_code == 200 and len(asked) == 1
+    for path, body in ((SEARCH, values(20_001)), (SEARCH, '{"a":' * 200), (DATA, values(101))):
+        answer = client.post(path, data=body)
+        assert answer.status_code == 400 and "the body with" in answer.json["message"]
+    assert len(asked) == 1
+    file = "/api/2.0/mlflow-artifacts/artifacts/1/a"
+    assert client.put(file, data=values(20_001)).status_code == 404 and len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps(json.dumps({"a": "b"})),
+        json.dumps({"a": "b"}).encode("utf-16-le"),
+        json.dumps({"a": "b"}).encode("utf-16"),
+        json.dumps({"a": "b"}).encode("utf-32"),
+        "\ufeff{}".encode(),
+        "[{}]",
+        b"\xff",
+        "{",
+        '{"a": 1} 2',
+        '{"experiment_ids": "1234"}',
+        '{"experiment_ids": {"1": 2}}',
+        '{"run_ids": "12"}',
+    ],
+    ids=str,
+)
+def test_what_is_no_object_of_json_in_utf_8_is_refused(server, body):
+    client, asked = server
+    for path in (SEARCH, DATA):
+        answer = client.post(path, data=body)
+        assert answer.status_code == 400 and "expected" in answer.json["message"]
+    assert not asked
+
+
+def test_no_body_an_object_and_a_form_are_passed_on(server):
+    client, _ = server
+    for body in (b"", b" ", "{}", '{"experiment_ids": ["1"], "filter": "ä"}', '\n {"a": null}'):
+        assert client.post(DATA, data=body).status_code == 200
+    assert client.post("/form", data={"name": "a"}).json == {"name": "a"}
+
+
+def test_an_address_names_few_things(server):
+    client, asked = server
+    for count, status in ((server_bodies.ASKED, 200), (server_bodies.ASKED + 1, 400)):
+        assert client.get(f"{SEARCH}?{'&'.join(['a=1'] * count)}").status_code == status
+    assert len(asked) == 1
