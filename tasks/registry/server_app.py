@@ -55,8 +55,9 @@ OF_RUN = re.compile(r"[0-9]+(?:/(?!\.{1,2}(?:/|\Z))[^/]+)*/?")
 whoever is denied the third."""
 READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
-KEPT = re.compile(r".*/logged-models(?:/.*)?")
-"""Nothing of Ricochet's; MLflow lets whoever has one change those of others."""
+KEPT = re.compile(r".*/(?:logged-models(?:/.*)?|runs/log-model/?)")
+"""Nothing of Ricochet's: MLflow lets whoever has a logged model change those of others, and reads
+what stands in a text of a model, for a minute."""
 NAMES = re.compile(
     r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update)/?)"
 )

@@ -6,9 +6,9 @@ is its champion, or its candidate where it has none.
 
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from mlflow.entities.model_registry import ModelVersion, RegisteredModel
 from mlflow.exceptions import MlflowException
@@ -25,6 +25,7 @@ from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage.checked_json import LONGEST_NAME
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.validation import record
+from ricochet.tasks.validation.record import Sealed
 
 DAY = 86400.0
 MOST = 100
@@ -156,43 +157,44 @@ def _package(
         return None, " ".join(str(error).split())
 
 
-def _last_validation(tracker: Tracker, name: str) -> LastValidation | None:
-    """Return the last run that a version names as its validation: anybody's may name a version."""
+def _validations(tracker: Tracker, name: str) -> list[tuple[str, Sealed]]:
+    """Return what the last versions of a name say of their validations: anybody's run may name one.
+
+    The administrator alone writes there.
+    """
     known = sorted(
         pages.versions(tracker.client, f"name = '{name}'"), key=lambda version: int(version.version)
     )
-    named = [
-        value.partition(" ")[0]
+    return [
+        (str(version.version), each)
         for version in known[-MOST:]
-        for tag, value in version.tags.items()
-        if tag.startswith(record.VALIDATED)
-    ]
-    those = ", ".join(f"'{run}'" for run in named[-MOST:] if RUN.fullmatch(run))
-    found = _validations(tracker, f"attributes.run_id IN ({those})", most=1) if those else []
+        for each in record.sealed(version.tags)
+        if RUN.fullmatch(each.run)
+    ][-MOST:]
+
+
+def _last_validation(tracker: Tracker, name: str) -> LastValidation | None:
+    """Return the last one that is finished; its run says when it began, and nothing else."""
+    named = {each.run: (candidate, each) for candidate, each in _validations(tracker, name)}
+    experiment = tracker.client.get_experiment_by_name(record.EXPERIMENT)
+    if experiment is None or not named:
+        return None
+    those = ", ".join(f"'{run}'" for run in named)
+    found = tracker.client.search_runs(
+        [experiment.experiment_id],
+        f"attributes.run_id IN ({those}) and attributes.status = 'FINISHED'",
+        order_by=["attributes.start_time DESC"],
+        max_results=1,
+    )
     if not found:
         return None
-    (run,) = found
-    tags = run.data.tags
+    candidate, sealed = named[found[0].info.run_id]
     return LastValidation(
-        run=run.info.run_id,
-        experiment=run.info.experiment_id,
-        gate=tags.get("ricochet.gate", "unknown"),
-        when=run.info.start_time / 1000.0,
-        versions={role: tags.get(f"ricochet.{role}", "none") for role in (CANDIDATE, CHAMPION)},
-    )
-
-
-def _validations(tracker: Tracker, condition: str, *, most: int) -> list[Any]:
-    experiment = tracker.client.get_experiment_by_name(record.EXPERIMENT)
-    if experiment is None:
-        return []
-    return list(
-        tracker.client.search_runs(
-            [experiment.experiment_id],
-            f"{condition} and attributes.status = 'FINISHED'",
-            order_by=["attributes.start_time DESC"],
-            max_results=most,
-        )
+        run=sealed.run,
+        experiment=experiment.experiment_id,
+        gate=sealed.gate,
+        when=found[0].info.start_time / 1000.0,
+        versions={CANDIDATE: candidate, CHAMPION: sealed.champion},
     )
 
 
@@ -209,13 +211,10 @@ def _used(tracker: Tracker, found: Entry) -> tuple[str, ...]:
     """Say what resolves the name: validations and promotions are recorded, controllers are not."""
     done = promotion_log.last_done(promotion.entries(tracker, found.name))
     lines = [] if done is None else [f"alias champion: {done.line}"]
-    played = [
-        (role, len(_validations(tracker, condition, most=MOST)))
-        for role in (CANDIDATE, CHAMPION)
-        for condition in (
-            f"tags.`ricochet.name` = '{found.name}' and tags.`ricochet.{role}` = '{found.version}'",
-        )
-    ]
-    lines += [f"validations as {role}: {count}" for role, count in played if count]
+    played: Counter[str] = Counter()
+    for candidate, sealed in _validations(tracker, found.name):
+        played[CANDIDATE] += candidate == found.version
+        played[CHAMPION] += sealed.champion == found.version
+    lines += [f"validations as {role}: {count}" for role, count in played.items() if count]
     reads = "" if CHAMPION in found.aliases else ", which there is not"
     return (*lines, f"controllers read the alias champion{reads}; which do is not recorded")

@@ -28,6 +28,7 @@ MOST_PARAMETERS, MOST_VALUES = 50, 100
 MOST_CASES, MOST_NUMBERS = 10_000, 2**23
 """Cases, and numbers of all draws, and of all new data."""
 LONGEST_NAME = 40
+_LONGEST = 4 * 1000  # bytes of the place of a name
 _NAMES = ("truth", "draws", "data", "names")
 
 
@@ -55,10 +56,10 @@ def read(path: Path) -> Samples:
         if name in arrays:
             _check_type(path, name, arrays[name])
     _check_shapes(path, arrays["truth"], arrays["draws"])
+    if "data" in arrays:
+        _check_data(path, arrays["data"], len(arrays["truth"]))
     truth, draws = (_numbers(path, arrays, name) for name in ("truth", "draws"))
     data = _numbers(path, arrays, "data") if "data" in arrays else None
-    if data is not None and (data.ndim != 2 or len(data) != len(truth) or not data.shape[1]):
-        raise BadInput(f"{path}: data", f"shape {data.shape}", f"shape ({len(truth)}, value)")
     return Samples(truth, draws, data, _names(path, arrays, truth.shape[1]))
 
 
@@ -104,13 +105,21 @@ def _check_shapes(path: Path, truth: ndarray, draws: ndarray) -> None:
         raise BadInput(f"{path}: draws", f"{cases} cases of {count} draws", expected)
 
 
+def _check_data(path: Path, data: ndarray, cases: int) -> None:
+    if data.ndim != 2 or len(data) != cases or not 0 < data.size <= MOST_NUMBERS:
+        expected = f"shape ({cases}, value), and at most {MOST_NUMBERS} numbers in all"
+        raise BadInput(f"{path}: data", f"shape {data.shape}", expected)
+
+
 def _names(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...]:
     if "names" not in arrays:
         return tuple(f"parameter {number}" for number in range(count))
     found = arrays["names"]
-    if found.dtype.kind != "U" or found.shape != (count,):
+    if found.dtype.kind != "U" or found.shape != (count,) or found.dtype.itemsize > _LONGEST:
         what = f"{found.dtype} of shape {found.shape}"
-        raise BadInput(f"{path}: names", what, f"text of shape ({count},)")
+        raise BadInput(
+            f"{path}: names", what, f"text of shape ({count},), at most <U{_LONGEST // 4}"
+        )
     names = tuple(str(name) for name in found)
     if len(set(names)) < count or not all(
         name.isprintable() and 0 < len(name) <= LONGEST_NAME for name in names

@@ -7,13 +7,14 @@ same metric names, so that MLflow's own comparison lays them side by side; the p
 as `candidate/..` and `champion/..`.
 
 Others may write runs. So a version's tag in the registry, which the administrator alone writes,
-says which run is its validation and what its trials were: another run, or other trials in it, are
-not believed.
+says which run is its validation, what its trials were and what the gate said: another run, other
+trials in it or another verdict are not believed.
 """
 
 import json
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,10 +38,43 @@ PURPOSE = (
     "champion."
 )
 TRIALS, CHECKS = "validation.json", "gate.json"
+GATE = ("passed", "refused")
 VALIDATED = "ricochet.validated_against."
-"""Begins the tag of a version: its run, and the digest of its trials; then comes the champion."""
+"""Begins the tag of a version: its run, the digest of its trials, and what the gate said; the tag
+ends in the champion."""
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """What a version says of a validation of it.
+
+    Attributes:
+        digest: Of the trials.
+        gate: `passed` or `refused`; `unknown` where the tag was written before it said so.
+        champion: The version it was compared with, or `none`.
+    """
+
+    run: str
+    digest: str
+    gate: str
+    champion: str
+
+
+def sealed(tags: Mapping[str, str]) -> tuple[Sealed, ...]:
+    """Read what the tags of a version say of its validations.
+
+    >>> sealed({f"{VALIDATED}4": "0f1e d1 passed", "other": "a"})
+    (Sealed(run='0f1e', digest='d1', gate='passed', champion='4'),)
+    """
+    found = []
+    for tag, value in tags.items():
+        if tag.startswith(VALIDATED):
+            run, digest, gate = (*value.split(" "), "", "")[:3]
+            gate = gate if gate in GATE else "unknown"
+            found.append(Sealed(run, digest, gate, tag.removeprefix(VALIDATED)))
+    return tuple(found)
 
 
 def publish(
@@ -58,12 +92,12 @@ def publish(
         name=page.title(result, verdict),
         tags={
             **_compared(result.name, result.candidate, result.champion),
-            "ricochet.gate": "passed" if verdict.passed else "refused",
+            "ricochet.gate": GATE[not verdict.passed],
             "prefect.flow_run_id": flow_run,
         },
     )
     runs.describe_experiment(tracker, run, PURPOSE)
-    _seal(tracker, result, run, report.content)
+    _seal(tracker, result, run, report.content, GATE[not verdict.passed])
     if run.finished:
         return run
     tracker.client.log_figure(run.run_id, report.draw(), page.FIGURE)
@@ -94,15 +128,15 @@ def find(
     Raises:
         BadInput: Its trials are no longer those that were recorded, or cannot be read.
     """
-    tags = versions.tags(tracker, Registered(name, candidate))
-    run_id, _, digest = str(tags.get(f"{VALIDATED}{champion or 'none'}", "")).partition(" ")
-    if not run_id or not runs.is_finished(tracker, run_id):
+    known = sealed(versions.tags(tracker, Registered(name, candidate)))
+    found = next((each for each in known if each.champion == (champion or "none")), None)
+    if found is None or not runs.is_finished(tracker, found.run):
         return None
-    content = load_json(tracker, run_id, TRIALS)
-    if digest_of(content) != digest:
+    content = load_json(tracker, found.run, TRIALS)
+    if digest_of(content) != found.digest:
         expected = "those of the validation that the registry names"
-        raise BadInput(f"{TRIALS} of run {run_id}", "other trials", expected)
-    return run_id, read(content, f"run {run_id}")
+        raise BadInput(f"{TRIALS} of run {found.run}", "other trials", expected)
+    return found.run, read(content, f"run {found.run}")
 
 
 def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
@@ -168,13 +202,13 @@ def _describe(
 
 
 def _seal(
-    tracker: Tracker, result: ComparedVersions, run: OpenRun, content: Mapping[str, Any]
+    tracker: Tracker, result: ComparedVersions, run: OpenRun, content: Mapping[str, Any], gate: str
 ) -> None:
-    """Say in the registry which run is a version's validation, and what its trials were."""
+    """Say in the registry which run is a version's validation, its trials and its verdict."""
     digest = digest_of(json.loads(json.dumps(content)))
     tag = f"{VALIDATED}{result.champion or 'none'}"
     tracker.client.set_model_version_tag(
-        result.name, result.candidate, tag, f"{run.run_id} {digest}"
+        result.name, result.candidate, tag, f"{run.run_id} {digest} {gate}"
     )
 
 

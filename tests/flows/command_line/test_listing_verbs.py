@@ -46,7 +46,7 @@ def registry(place, migrated_store):
     tags |= {"ricochet.gate": "refused"}
     run = tracking.open_run(tracker, record.EXPERIMENT, "trial", name="x", tags=tags)
     tracking.finish(tracker, run.run_id)
-    sealed = f"{run.run_id} {'0' * 64}"
+    sealed = f"{run.run_id} {'0' * 64} refused"
     tracker.client.set_model_version_tag(NAME, "1", f"{record.VALIDATED}none", sealed)
     return run.run_id
 
@@ -108,6 +108,21 @@ def test_a_run_that_no_version_names_is_no_validation(place, registry, capsys):
     tracking.finish(tracker, made.info.run_id)
     (listed,) = json.loads(said(capsys, "list", "--json", "--out", str(place / "out")).out)["names"]
     assert listed["validation"]["run"] == registry
+
+
+def test_what_others_write_into_a_validation_is_not_believed(place, registry, capsys):
+    """The run is the right one; whoever may write to its experiment changes what it says."""
+    client = tracking.connect().client
+    for key, value in (("gate", "passed"), ("candidate", "77"), ("champion", "x" * 4000)):
+        client.set_tag(registry, f"ricochet.{key}", value)
+    out = ["--out", str(place / "out")]
+    (listed,) = json.loads(said(capsys, "list", "--json", *out).out)["names"]
+    assert listed["validation"]["gate"] == "refused"
+    assert listed["validation"]["versions"] == {"candidate": "1", "champion": "none"}
+    experiment = client.get_run(registry).info.experiment_id
+    tags = {"ricochet.name": NAME, "ricochet.candidate": "1"}
+    client.create_run(experiment, tags=tags, run_name="x")
+    assert "validations as candidate: 1\n" in said(capsys, "show", NAME, *out).out
 
 
 def test_sessions_are_said_in_one_line(place, registry, capsys):

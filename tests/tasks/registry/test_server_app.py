@@ -149,6 +149,7 @@ def test_names_that_the_lab_finds_things_by_are_the_administrators_alone(monkeyp
 def test_models_that_nobody_uses_are_looked_at_only():
     assert asks("PATCH", "/api/2.0/mlflow/logged-models/m-1") == 404
     assert asks("POST", "/api/2.0/mlflow/logged-models") == 404
+    assert asks("POST", "/api/2.0/mlflow/runs/log-model") == 404
     assert asks("POST", "/ajax-api/2.0/mlflow/logged-models/search") is None
 
 
