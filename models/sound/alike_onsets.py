@@ -16,6 +16,8 @@ after many clicks and leave. Voices pulse: what soon follows its like is no clic
 and an onset soon after another is not asked for one.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
@@ -74,8 +76,9 @@ def detect(
 
 def _clearest(samples: Float[ndarray, "channel frame"]) -> Float[ndarray, " frame"]:
     """Return the channel whose peak is highest above its usual level."""
-    usual = np.median(np.abs(samples), axis=1) + 1e-9 * np.abs(samples).max()
-    return samples[int(np.argmax(np.abs(samples).max(axis=1) / usual))]
+    highest = np.maximum(samples.max(axis=1), -samples.min(axis=1))
+    middle = np.array([np.median(np.abs(track)) for track in samples])  # one at a time
+    return samples[int(np.argmax(highest / (middle + 1e-9 * highest.max())))]
 
 
 def _alike(
@@ -125,15 +128,17 @@ def _matched(
     weights = click_shapes.common(pieces)
     click = click_shapes.unit(weights @ pieces)
     ratio = _products(sound, click)
-    noise = _noise(ratio, round(_BLOCK * sample_rate))
-    ratio /= noise
+    noise_at = _noise(ratio, round(_BLOCK * sample_rate))
+    for first in range(0, len(ratio), _PIECE):
+        part = ratio[first : first + _PIECE]
+        part /= noise_at(np.arange(first, first + len(part)))
     distance = round(DEAD_TIME * sample_rate)
     places, _ = signal.find_peaks(ratio, height=LEAST_MATCH, distance=distance)
-    noise = noise[places]
-    height, first = ratio[places] * noise, np.round((times - LEAD) * sample_rate)
+    noise = noise_at(places)
+    height, begin = ratio[places] * noise, np.round((times - LEAD) * sample_rate)
     for member in range(len(times)):
         others = click_shapes.unit(weights @ pieces - weights[member] * pieces[member])
-        for peak in np.flatnonzero(np.abs(places - first[member]) < LAG * sample_rate):
+        for peak in np.flatnonzero(np.abs(places - begin[member]) < LAG * sample_rate):
             height[peak] = sound[places[peak] : places[peak] + len(click)] @ others
     return ratio, noise, places, height
 
@@ -150,14 +155,14 @@ def _products(
     return found
 
 
-def _noise(product: Float[ndarray, " place"], block: int) -> Float[ndarray, " place"]:
-    """Return the deviation of y about every place: of blocks, the median of five."""
+def _noise(product: Float[ndarray, " place"], block: int) -> Callable[[ndarray], ndarray]:
+    """Return what gives the deviation of y about places: of blocks, the median of five."""
     count = max(1, len(product) // block)
     sds = np.array([click_shapes.deviation(part) for part in np.array_split(product, count)])
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(sds, 2, mode="edge"), 5)
     middles = (np.arange(count) + 0.5) * len(product) / count
-    noise = np.interp(np.arange(len(product)), middles, np.median(windows, axis=1))
-    return np.asarray(np.maximum(noise, 1e-12))
+    medians = np.maximum(np.median(windows, axis=1), 1e-12)
+    return lambda places: np.interp(places, middles, medians)
 
 
 def _times(
@@ -198,8 +203,24 @@ def echoes(
     >>> echoes(times, np.array([9.0, 3.0, 6.0, 2.0, 4.0, 1.0, 3.0])).nonzero()[0]
     array([1, 3, 5])
     """
-    delay = times[:, None] - times
-    follows = (delay > 0.0) & (delay < ECHO_SPAN) & (loudness[:, None] < 0.9 * loudness)
-    order = np.sort(delay[follows])
-    near = np.searchsorted(order, delay + ECHO_WIDTH) - np.searchsorted(order, delay - ECHO_WIDTH)
-    return np.asarray(np.any(follows & (near >= max(3.0, ECHO_SHARE * len(times))), axis=1))
+    rank = np.argsort(times, kind="stable")
+    second, delays = _followers(times[rank], loudness[rank])
+    order, echo = np.sort(delays), np.zeros(len(times), np.bool_)
+    near = np.searchsorted(order, delays + ECHO_WIDTH) - np.searchsorted(order, delays - ECHO_WIDTH)
+    echo[rank[second[near >= max(3.0, ECHO_SHARE * len(times))]]] = True
+    return echo
+
+
+def _followers(
+    times: Float[ndarray, " onset"], loudness: Float[ndarray, " onset"]
+) -> tuple[Int[ndarray, " pair"], Float[ndarray, " pair"]]:
+    """Return which onset, of those in their order, is quieter than one soon before it, and when."""
+    seconds, delays = [np.empty(0, np.intp)], [np.empty(0)]
+    for lag in range(1, len(times)):
+        delay = times[lag:] - times[:-lag]
+        if not (soon := delay < ECHO_SPAN).any():
+            break
+        kept = np.flatnonzero(soon & (delay > 0.0) & (loudness[lag:] < 0.9 * loudness[:-lag]))
+        seconds.append(kept + lag)
+        delays.append(delay[kept])
+    return np.concatenate(seconds), np.concatenate(delays)

@@ -40,6 +40,7 @@ FORMATS = ("WAV", "WAVEX", "RF64", "FLAC", "AIFF", "OGG", "MP3")
 MPEG = (b"ID3", *(bytes((0xFF, second)) for second in range(0xE0, 0x100)))
 BEGINNINGS = (b"RIFF", b"RF64", b"fLaC", b"FORM", b"OggS", *MPEG)
 MOST_PARTS = 10_000  # of a WAV
+MOST_OF_FLAC = 8  # channels
 BLOCK = 2**20  # samples decoded at once
 UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
 
@@ -100,8 +101,7 @@ def check_size(where: str, *, channels: int, frames: int, sample_rate: float) ->
         raise BadInput(where, f"{channels} channels", f"1 to {limits.CHANNELS}")
     if not 1 <= sample_rate <= limits.RATES[1]:
         raise BadInput(where, f"{sample_rate:g} Hz", f"at most {limits.RATES[1]} Hz")
-    most = min(limits.SAMPLES / channels, limits.FRAMES)
-    longest = min(most / sample_rate, limits.DURATION)
+    longest = min(limits.SAMPLES / channels / sample_rate, limits.DURATION)
     if frames > longest * sample_rate:
         found = f"{frames} frames of {channels} channels at {sample_rate:g} Hz"
         raise BadInput(where, found, f"at most {longest:.4g} s of them")
@@ -177,11 +177,14 @@ def longest_run(values: ndarray) -> tuple[int, float]:
 def encode(
     samples: Float[ndarray, "channel frame"], *, sample_rate: int, form: str, bits: int = 16
 ) -> bytes:
-    """Encode samples of full scale 1 in 16 or 24 bit, as `flac` or `wav`."""
-    buffer, most = io.BytesIO(), 2 ** (bits - 1)
-    steps = np.clip(np.round(np.asarray(samples, np.float64).T * most), -most, most - 1)
-    whole = steps.astype(np.int16) if bits == 16 else steps.astype(np.int32) * 2**8
-    soundfile.write(buffer, whole, sample_rate, format=form, subtype=f"PCM_{bits}")
+    """Encode samples of full scale 1 in 16 or 24 bit, as `flac` or `wav`; in blocks."""
+    buffer, most, step = io.BytesIO(), 2 ** (bits - 1), max(1, BLOCK // len(samples))
+    kind = {"format": form, "subtype": f"PCM_{bits}"}
+    with soundfile.SoundFile(buffer, "w", sample_rate, len(samples), **kind) as file:
+        for first in range(0, samples.shape[1], step):
+            block = np.asarray(samples[:, first : first + step], np.float64).T
+            steps = np.clip(np.round(block * most), -most, most - 1)
+            file.write(steps.astype(np.int16) if bits == 16 else steps.astype(np.int32) * 2**8)
     return buffer.getvalue()
 
 

@@ -1,6 +1,7 @@
 """Existing recordings sealed as a session: whole or absent, the sources are read and nothing else.
 
-    ID/take-0000.wav   the bytes of a WAV or FLAC of PCM or float32; anything else as FLAC, 24 bit
+    ID/take-0000.wav   the bytes of a WAV or FLAC of PCM or float32; anything else as FLAC, 24 bit,
+                       or as WAV where it has more than eight channels
     ID/session.json    the session
     ID/import.json     what was stated, and which recording each take was made of
 
@@ -201,7 +202,8 @@ def _content(file: Path, audio: Audio, first: int, end: int) -> tuple[bytes, str
         return audio_files.content_of(file), suffix
     bits = 16 if audio.subtype == "PCM_16" else 24
     samples, rate = audio.samples[:, first:end], audio.sample_rate
-    return audio_files.encode(samples, sample_rate=rate, form="flac", bits=bits), ".flac"
+    form = "flac" if len(samples) <= audio_files.MOST_OF_FLAC else "wav"
+    return audio_files.encode(samples, sample_rate=rate, form=form, bits=bits), f".{form}"
 
 
 def _earliest(files: Sequence[Path]) -> datetime:

@@ -28,7 +28,7 @@ FILES = (".json", ".csv", ".flac", ".wav", ".aif", ".aiff", ".ogg", ".mp3")
 LOCATABLE = 3  # microphones from which a sound has a place
 LEAST_RATE = limits.RATES[0]  # Hz
 Coordinate = Annotated[float, Interval(ge=-limits.FARTHEST, le=limits.FARTHEST)]
-Frames = Annotated[int, Interval(ge=0, le=limits.FRAMES)]
+Frames = Annotated[int, Interval(ge=0, le=limits.SAMPLES)]
 Losses = Annotated[int, Interval(ge=0, le=limits.LOSSES)]
 Digest = Annotated[
     str, StringConstraints(pattern="^[0-9a-f]{64}$"), expecting("64 hexadecimal digits")

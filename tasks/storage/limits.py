@@ -40,10 +40,9 @@ TAKES = 10_000
 """Of a session."""
 CHANNELS = 64
 """Of a recording, and so microphones of a rig."""
-SAMPLES = 2**25
-"""Of a recording, in all channels together: 100 s of seven at 48 kHz."""
-FRAMES = 2**24
-"""Of a recording: 5.8 minutes at 48 kHz, whose bounces take up to a gigabyte to find."""
+SAMPLES = 2**24
+"""Of a recording, in all channels together: at 48 kHz 5.8 minutes of one and 50 s of seven, whose
+bounces take up to a gigabyte to find."""
 DURATION = 1200.0
 """s, of a recording: bounces are looked for at every quarter of a millisecond."""
 RATES = (8000, 384_000)

@@ -106,7 +106,7 @@ def _flacs(good: bytes) -> Iterator[tuple[str, bytes]]:
             value = value & ~(((1 << width) - 1) << shift) | wanted << shift
         return good[: STREAMINFO + 10] + value.to_bytes(8, "big") + good[STREAMINFO + 18 :]
 
-    for frames in (601, 10_000, limits.FRAMES, 2**30, 2**35, 2**36 - 1):
+    for frames in (601, 10_000, limits.SAMPLES, 2**30, 2**35, 2**36 - 1):
         yield f"{frames} frames", claims(frames=(0, 36, frames))
     yield "rate 0 of FLAC", claims(rate=(44, 20, 0))
     yield "rate 2^20", claims(rate=(44, 20, 2**20 - 1))
@@ -130,7 +130,7 @@ def _samples() -> Iterator[tuple[str, bytes]]:
         content = wrong.tobytes()
         yield f"samples of {value}", header(2, 8000, 32, len(content), tag=3) + content
     yield "silence", header(1, 8000, 16, 20_000) + bytes(20_000)
-    most = limits.FRAMES
+    most = limits.SAMPLES
     yield "silence of the largest size", header(1, 48000, 8, most) + b"\x80" * most
     yield "a sample too many", header(1, 48000, 8, most + 1) + b"\x80" * (most + 1)
     nothing = np.full(most // 2, np.nan, "<f4").tobytes()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.manifests import MANIFEST
@@ -117,13 +118,25 @@ def test_sounds_of_too_much_are_refused(tmp_path: Path) -> None:
 def test_clicks_without_a_ball_are_sought_in_little_memory(tmp_path: Path) -> None:
     """Every kind of click there is, in recordings as long as they are read: 2.9 GB once."""
     for step in (7, 40_000):
-        wave = np.zeros((1, limits.FRAMES))
+        wave = np.zeros((1, limits.SAMPLES))
         wave[0, ::step] = 0.9
         clip = tmp_path / f"{step}.flac"
         clip.write_bytes(audio_files.encode(wave, sample_rate=48_000, form="flac"))
         del wave
         said = refused(tmp_path, [*calibrate(clip), "--ball", "golf"])
         assert "no ball" in said or "no drop" in said
+
+
+@pytest.mark.proof
+def test_sounds_of_many_bytes_a_sample_take_no_more(tmp_path: Path) -> None:
+    """The form that recorders do not write: numbers of eight bytes."""
+    clip, draw = tmp_path / "double.wav", np.random.default_rng(0)
+    for channels in (1, 2):
+        wave = 1e-4 * draw.standard_normal((limits.SAMPLES // channels, channels))
+        wave[::9000] = 0.9
+        soundfile.write(clip, wave, 48_000, subtype="DOUBLE")
+        del wave
+        refused(tmp_path, [*calibrate(clip), "--ball", "golf"])
 
 
 @pytest.mark.proof

@@ -124,3 +124,24 @@ def test_the_clearest_of_two_channels_is_used():
     (alone, *_) = alike_onsets.detect(samples, RATE, heard_of(TIMES))
     (both, *_) = alike_onsets.detect(np.concatenate((worse, samples)), RATE, heard_of(TIMES))
     assert both.times == pytest.approx(alone.times)
+
+
+def _echoes_of_all_pairs(times, loudness):
+    """The rule as it is said: of each pair its delay, and how many delays are near it."""
+    delay = times[:, None] - times
+    follows = (delay > 0.0) & (delay < alike_onsets.ECHO_SPAN)
+    follows &= loudness[:, None] < 0.9 * loudness
+    order, width = np.sort(delay[follows]), alike_onsets.ECHO_WIDTH
+    near = np.searchsorted(order, delay + width) - np.searchsorted(order, delay - width)
+    enough = near >= max(3.0, alike_onsets.ECHO_SHARE * len(times))
+    return np.any(follows & enough, axis=1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_echoes_are_those_of_the_rule_in_any_order(seed):
+    draw = np.random.default_rng(seed)
+    times = np.round(draw.uniform(0.0, 0.5, draw.integers(0, 40)), 3)
+    times = np.concatenate([times, times + 0.0123])
+    loudness = draw.uniform(0.1, 2.0, len(times))
+    found = alike_onsets.echoes(times, loudness)
+    np.testing.assert_array_equal(found, _echoes_of_all_pairs(times, loudness))
