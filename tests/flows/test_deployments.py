@@ -40,6 +40,7 @@ QUICK = {
     ],
     "train-density": ["density.simulations=1500", "density.epochs=3", "density.hidden=16"],
 }
+LONG = {"train-energy": pytest.mark.proof}
 
 
 @pytest.mark.parametrize("deployment", FOUND, ids=lambda each: each["name"])
@@ -72,7 +73,7 @@ def place_strokes(root: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=LONG.get(each, ())) for each in QUICK])
 def test_a_deployment_runs_where_there_are_no_results_yet(
     name, tmp_path, migrated_store, prefect_api
 ) -> None:

@@ -188,7 +188,7 @@ input()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_ports_of_servers_that_ended_stay_taken_while_a_verb_that_uses_them_lives(place):
     with contextlib.ExitStack() as stack:
         running = stack.enter_context(started(place))
