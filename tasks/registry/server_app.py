@@ -15,7 +15,6 @@ which are written as they come, and asked about first; each login has a few plac
 line knows, so that no address or password is among the arguments of a process.
 """
 
-import base64
 import os
 import re
 import urllib.parse
@@ -23,7 +22,13 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry import server_answers, server_bodies, server_runs, server_searches
+from ricochet.tasks.registry import (
+    server_answers,
+    server_bodies,
+    server_logins,
+    server_runs,
+    server_searches,
+)
 from ricochet.tasks.registry.server_confinement import confine
 from ricochet.tasks.registry.server_limits import Bounded
 from ricochet.tasks.registry.server_places import Shared
@@ -62,7 +67,6 @@ NAMES = re.compile(
     r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update)/?)"
 )
 """What the lab's verbs find by its name, which is its maker's to spoil."""
-LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
 LONGEST = 900
 """Characters of what a request that changes something names."""
 DECODED = 10
@@ -102,6 +106,8 @@ class Reduced:
             await _refuse(send, 404, b"not offered here\n")
         elif not is_own_page(dict(scope["headers"])):
             await _refuse(send, 403, b"not for pages of other origins\n")
+        elif server_logins.stated(scope["headers"]) is None:
+            await _refuse(send, 401, b"expected one name and password, after `Basic `\n")
         elif not is_of_run(scope):
             await _refuse(send, 400, b"expected a file of an experiment, by its number\n")
         elif changes(scope) and not is_plain(scope):
@@ -160,13 +166,11 @@ def _decoded(text: str) -> list[str]:
 def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Tell whether an account may change something, as far as that is not MLflow's to say."""
     reader = os.environ.get(READER, "").partition(":")[0]
-    stated = [value for name, value in headers if name.lower() == b"authorization"]
-    if not reader or not stated:  # nobody is asked, or MLflow asks who it is
-        return True
-    found = LOGIN.fullmatch(stated[0])
-    if len(stated) > 1 or found is None:  # MLflow has two readers of it, which might differ
+    if (login := server_logins.stated(headers)) is None:
         return False
-    name = base64.b64decode(found[1] + b"==").partition(b":")[0].decode("latin-1")
+    if not reader or not login:  # nobody is asked, or MLflow asks who it is
+        return True
+    name = login.partition(b":")[0].decode("latin-1")
     if name == reader:
         return False
     return name == os.environ.get(ADMIN) or not NAMES.fullmatch(path)
@@ -213,7 +217,7 @@ def create_app() -> Bounded:
     from mlflow.server import app
 
     server_bodies.bound(app)
-    found = _asking() if "MLFLOW_AUTH_CONFIG_PATH" in os.environ else _unasking()
+    found = _asking() if server_logins.ASKING in os.environ else _unasking()
     shared = Shared(server_answers.PageFiles(found, _pages()), written=FILES)
     return Bounded(Reduced(shared), files=FILES, body=BODY)
 

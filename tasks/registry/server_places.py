@@ -2,8 +2,8 @@
 
 MLflow's server has forty threads, of which one works at a time, and its database fifteen
 connections: forty requests of one login, of seconds each, kept all others out. Whose a request is
-its `Authorization` says, before anybody looks whether it is right: so what is tried with a wrong
-one, or with none, takes no place of those who have the right one. Requests wait without a thread,
+its name and password say, before anybody looks whether they are right: so what is tried with wrong
+ones, or with none, takes no place of those who have the right ones. Requests wait without a thread,
 and leave when their client does. Places are given up when an answer begins, since who takes it
 slowly takes no processor.
 """
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ricochet.tasks.registry import server_logins
 from ricochet.tasks.registry.server_limits import Application, Message, Receive, Send
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
@@ -59,7 +60,8 @@ class Shared:
             await self.application(scope, receive, send)
             return
         come = await _whole(receive)  # else a slow sender would hold a place
-        async with self._place(_login(scope), HEAVY.fullmatch(path) is not None) as free:
+        login = server_logins.stated(scope["headers"]) or b""
+        async with self._place(login, HEAVY.fullmatch(path) is not None) as free:
             if await _admitted(free, come[-1], receive, self.wait):
                 await _answer(self.application, scope, _again(come, receive), send, free.release)
             else:
@@ -144,8 +146,3 @@ async def _postpone(send: Send) -> None:
     head = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": 429, "headers": head})
     await send({"type": "http.response.body", "body": body})
-
-
-def _login(scope: Any) -> bytes:
-    """Return what a request says of who sends it."""
-    return b"\n".join(value for name, value in scope["headers"] if name == b"authorization")

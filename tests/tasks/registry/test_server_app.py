@@ -18,6 +18,7 @@ from ricochet.tasks.registry.server_app import (
     is_open,
     is_own_page,
 )
+from ricochet.tasks.registry.server_logins import ASKING
 
 USED = [
     "/",
@@ -99,6 +100,7 @@ def asks(method, path, login=None, *more, query=b""):
 def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
     monkeypatch.setenv(READER, "controller:secret")
     monkeypatch.setenv(ADMIN, "admin")
+    monkeypatch.setenv(ASKING, "somewhere")
     area, theirs, other = "/api/2.0/mlflow", b"controller:secret", b"admin:x"
     for method, path in (
         ("POST", "registered-models/create"),
@@ -111,7 +113,7 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
         assert asks(method, f"{area}/{path}", theirs) == 403
         assert asks(method, f"{area}/{path}", other) is None
         assert asks(method, f"{area}/{path}") is None  # MLflow asks who it is
-        assert asks(method, f"{area}/{path}", other, (b"Authorization", b"Basic x")) == 403
+        assert asks(method, f"{area}/{path}", other, (b"Authorization", b"Basic x")) == 401
     assert asks("PUT", "/api/2.0/mlflow-artifacts/artifacts/1/a", theirs) == 403
     for stated in (
         b"Basic\t " + base64.b64encode(theirs) + b",username=admin",
@@ -120,7 +122,8 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
         b"Bearer a",
         b"Basic \xff",
     ):
-        assert asks("POST", f"{area}/runs/create", None, (b"authorization", stated)) == 403
+        for path in ("runs/create", "runs/search"):
+            assert asks("POST", f"{area}/{path}", None, (b"authorization", stated)) == 401
     for method, path in (
         ("GET", "registered-models/alias"),
         ("GET", "artifacts/list"),
@@ -132,6 +135,7 @@ def test_the_account_of_controllers_reads_and_does_nothing_else(monkeypatch):
 def test_names_that_the_lab_finds_things_by_are_the_administrators_alone(monkeypatch):
     monkeypatch.setenv(READER, "controller:secret")
     monkeypatch.setenv(ADMIN, "admin")
+    monkeypatch.setenv(ASKING, "somewhere")
     for path in (
         "registered-models/create",
         "registered-models/alias",

@@ -1,16 +1,23 @@
 """Of each login a few requests are worked on at a time; the others wait, or leave."""
 
 import asyncio
+import base64
 import json
 import re
 
 import pytest
 
-from ricochet.tasks.registry import server_places
+from ricochet.tasks.registry import server_logins, server_places
 from ricochet.tasks.registry.server_places import AT_A_TIME, HEAVY, Shared
 
 SEARCH, GET = "/api/2.0/mlflow/runs/search", "/api/2.0/mlflow/runs/get"
 WRITTEN = re.compile("/files/.*")
+
+
+@pytest.fixture(autouse=True)
+def asking(monkeypatch):
+    """A server that asks who it is."""
+    monkeypatch.setenv(server_logins.ASKING, "somewhere")
 
 
 class Server:
@@ -29,7 +36,7 @@ class Server:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"found"})
 
-    def ask(self, login=b"one", path=SEARCH, method="POST", body=b"{}"):
+    def ask(self, login=b"one:a", path=SEARCH, method="POST", body=b"{}"):
         return Asked(self.shared, login, path, method, body)
 
 
@@ -38,7 +45,8 @@ class Asked:
 
     def __init__(self, application, login, path, method, body):
         self.sent, self.left, self.begun = [], asyncio.Event(), False
-        self.body, heads = body, [(b"authorization", login)] * bool(login)
+        coded = b"Basic " + base64.b64encode(login)
+        self.body, heads = body, [(b"authorization", coded)] * bool(login)
         scope = {"type": "http", "path": path, "method": method, "headers": heads}
         self.task = asyncio.create_task(application(scope, self.receive, self.send))
 
@@ -73,7 +81,7 @@ def in_a_loop(test):
 @in_a_loop
 async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
     server, most = Server(), AT_A_TIME[True]
-    asked = [server.ask(login) for login in (b"one", b"two", b"") for _ in range(most + 2)]
+    asked = [server.ask(login) for login in (b"one:a", b"two:a", b"") for _ in range(most + 2)]
     await settle()
     assert len(server.working) == 3 * most
     light = server.ask(path=GET)
@@ -83,6 +91,21 @@ async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
     assert {await each.status() for each in [*asked, light]} == {200}
     assert len(server.working) == len(asked) + 1 and set(server.bodies) == {b"{}"}
     assert server.shared._places == {}
+
+
+def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
+    monkeypatch.delenv(server_logins.ASKING)
+
+    @in_a_loop
+    async def shared():
+        server = Server()
+        asked = [server.ask(str(number).encode()) for number in range(AT_A_TIME[True] + 2)]
+        await settle()
+        assert len(server.working) == AT_A_TIME[True]
+        server.end.set()
+        assert {await each.status() for each in asked} == {200}
+
+    shared()
 
 
 @in_a_loop
