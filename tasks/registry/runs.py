@@ -35,7 +35,9 @@ from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
-KEY = "ricochet.key"
+KEY, AUTHOR = "ricochet.key", "ricochet.author"
+"""Tags: what makes a run the same, and the account that made it where it is not the
+administrator's (`server_authors`)."""
 PROCESS = "ricochet.process"
 BY_SERVER = "mlflow-artifacts:"
 """Begins a place that only a server can find."""
@@ -133,13 +135,13 @@ def create_store(database: Path) -> None:
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
-    """Return the finished run of a key, else an unfinished one, else None."""
+    """Return the finished run of a key, else an unfinished one, else None; no other account's."""
     found = tracker.client.get_experiment_by_name(experiment)
     if found is None:
         return None
     runs = tracker.client.search_runs(
         [found.experiment_id],
-        filter_string=f"tags.`{KEY}` = '{key}'",
+        filter_string=f"tags.`{KEY}` = '{key}' and tags.`{AUTHOR}` IS NULL",
         run_view_type=ViewType.ACTIVE_ONLY,
         order_by=["attributes.start_time ASC"],
     )

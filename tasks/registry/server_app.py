@@ -24,8 +24,10 @@ from typing import Any
 
 from ricochet.tasks.registry import (
     server_answers,
+    server_authors,
     server_bodies,
     server_logins,
+    server_paths,
     server_runs,
     server_searches,
 )
@@ -54,10 +56,6 @@ BODY = 2**20
 """Bytes of a body that is no file, as many as MLflow's client sends; read, it takes 35 times."""
 FILES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts/.*")
 """Whose bodies are files."""
-PLACES = re.compile(r"/(?:ajax-)?api/2\.0/mlflow-artifacts/artifacts(?:/(.*))?", re.DOTALL)
-OF_RUN = re.compile(r"[0-9]+(?:/(?!\.{1,2}(?:/|\Z))[^/]+)*/?")
-"""A file of an experiment, by its number: of `./3/..` MLflow finds no experiment, and shows it to
-whoever is denied the third."""
 READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 """What is asked by POST and changes nothing."""
 KEPT = re.compile(r".*/(?:logged-models(?:/.*)?|runs/log-model/?)")
@@ -67,10 +65,6 @@ NAMES = re.compile(
     r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update)/?)"
 )
 """What the lab's verbs find by its name, which is its maker's to spoil."""
-LONGEST = 900
-"""Characters of what a request that changes something names."""
-DECODED = 10
-"""Times that a name is decoded; MLflow gives up after as many."""
 OWN = (
     b"content-security-policy",
     b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; base-uri 'self'; "
@@ -84,9 +78,8 @@ SIMPLE = {
 }
 """What MLflow's pages ask by GraphQL: two thousand characters, with aliases, took 3.5 GB."""
 ORIGINS = "MLFLOW_SERVER_CORS_ALLOWED_ORIGINS"
-READER, ADMIN = "RICOCHET_READER", "MLFLOW_AUTH_ADMIN_USERNAME"
-"""Variables of the environment: name and password of the account that may only read, and the
-administrator's name."""
+READER = "RICOCHET_READER"
+"""Variable of the environment: name and password of the account that may only read."""
 
 
 class Reduced:
@@ -108,15 +101,16 @@ class Reduced:
             await _refuse(send, 403, b"not for pages of other origins\n")
         elif server_logins.stated(scope["headers"]) is None:
             await _refuse(send, 401, b"expected one name and password, after `Basic `\n")
-        elif not is_of_run(scope):
+        elif not server_paths.is_of_run(scope):
             await _refuse(send, 400, b"expected a file of an experiment, by its number\n")
-        elif changes(scope) and not is_plain(scope):
+        elif changes(scope) and not server_paths.is_plain(scope):
             await _refuse(send, 400, b"expected short names of letters that are shown\n")
         elif changes(scope) and KEPT.fullmatch(scope["path"]):
             await _refuse(send, 404, b"not offered here\n")
         elif changes(scope) and not may_change(scope["path"], scope["headers"]):
             await _refuse(send, 403, b"not for this account\n")
         else:
+            server_logins.ASKER.set(server_logins.stated(scope["headers"]))
             await self.application(scope, receive, _of_this_server(send))
 
 
@@ -139,30 +133,6 @@ def changes(scope: Scope) -> bool:
     return not (asks or reads)
 
 
-def is_of_run(scope: Scope) -> bool:
-    """Tell whether a request for a file by its place, if it is one, names an experiment's."""
-    if (found := PLACES.fullmatch(scope["path"])) is None:
-        return True
-    query = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    named = [found[1]] * bool(found[1]) + query.get("path", [])
-    return bool(named) and all(OF_RUN.fullmatch(each) for name in named for each in _decoded(name))
-
-
-def is_plain(scope: Scope) -> bool:
-    """Tell whether a file that a request names can be shown, listed and kept in a backup."""
-    texts = (scope["path"], scope.get("query_string", b"").decode("latin-1"))
-    every = [each for text in texts for each in _decoded(text)]
-    return all(len(text) <= LONGEST and text.isprintable() for text in every)
-
-
-def _decoded(text: str) -> list[str]:
-    """Return a text as it is and decoded: MLflow takes a name that is coded more than once."""
-    found = [text]
-    for _ in range(DECODED):
-        found.append(urllib.parse.unquote(found[-1]))
-    return found
-
-
 def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Tell whether an account may change something, as far as that is not MLflow's to say."""
     reader = os.environ.get(READER, "").partition(":")[0]
@@ -173,7 +143,7 @@ def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     name = login.partition(b":")[0].decode("latin-1")
     if name == reader:
         return False
-    return name == os.environ.get(ADMIN) or not NAMES.fullmatch(path)
+    return name == os.environ.get(server_logins.ADMIN) or not NAMES.fullmatch(path)
 
 
 def _of_this_server(send: Send) -> Send:
@@ -212,6 +182,7 @@ def create_app() -> Bounded:
     stores: Any = handlers
     runs = stores._get_tracking_store()
     server_runs.bound(runs)
+    server_authors.bound(runs, stores._get_artifact_repo_mlflow_artifacts())
     server_searches.bound(runs, stores._get_model_registry_store())
     os.environ |= SIMPLE
     from mlflow.server import app

@@ -8,10 +8,22 @@ import base64
 import os
 import re
 from collections.abc import Iterable
+from contextvars import ContextVar
 
 LOGIN = re.compile(rb"Basic ((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)")
-ASKING = "MLFLOW_AUTH_CONFIG_PATH"
-"""Variable of the environment: whether anybody is asked for a login."""
+ASKING, ADMIN = "MLFLOW_AUTH_CONFIG_PATH", "MLFLOW_AUTH_ADMIN_USERNAME"
+"""Variables of the environment: whether anybody is asked for a login, and the administrator's."""
+ASKER: ContextVar[bytes | None] = ContextVar("asker", default=None)
+"""Name and password of the request that is answered here; None where it is the server's own."""
+
+
+def account() -> str | None:
+    """Return which account asks; None for the administrator, and where nobody is asked."""
+    login = ASKER.get()
+    if login is None or ASKING not in os.environ:
+        return None
+    name = login.partition(b":")[0].decode("latin-1")
+    return None if name == os.environ.get(ADMIN) else name
 
 
 def stated(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:

@@ -25,3 +25,18 @@ def running(name, own):
             yield f"127.0.0.1:{listener.getsockname()[1]}", process
         finally:
             process.terminate()
+
+
+def with_logins(folder):
+    """Return the variables of a server that asks who it is."""
+    lines = ["[mlflow]", "default_permission = READ", f"database_uri = sqlite:///{folder}/users.db"]
+    lines += ["admin_username = admin", "grant_default_workspace_access = false"]
+    (folder / "auth.ini").write_text("\n".join(lines))
+    return {
+        "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",
+        "MLFLOW_ARTIFACTS_DESTINATION": f"{folder}/artifacts",
+        "MLFLOW_AUTH_CONFIG_PATH": f"{folder}/auth.ini",
+        "MLFLOW_AUTH_ADMIN_USERNAME": "admin",
+        "MLFLOW_AUTH_ADMIN_PASSWORD": "of-the-lab-alone",
+        "MLFLOW_FLASK_SERVER_SECRET_KEY": "any",
+    }

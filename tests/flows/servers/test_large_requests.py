@@ -60,27 +60,12 @@ def test_bodies_are_bounded_but_those_of_files(tmp_path):
 ADMIN = {"Authorization": f"Basic {base64.b64encode(b'admin:of-the-lab-alone').decode()}"}
 
 
-def with_logins(folder):
-    """Return the variables of a server that asks who it is."""
-    lines = ["[mlflow]", "default_permission = READ", f"database_uri = sqlite:///{folder}/users.db"]
-    lines += ["admin_username = admin", "grant_default_workspace_access = false"]
-    (folder / "auth.ini").write_text("\n".join(lines))
-    return {
-        "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",
-        "MLFLOW_ARTIFACTS_DESTINATION": f"{folder}/artifacts",
-        "MLFLOW_AUTH_CONFIG_PATH": f"{folder}/auth.ini",
-        "MLFLOW_AUTH_ADMIN_USERNAME": "admin",
-        "MLFLOW_AUTH_ADMIN_PASSWORD": "of-the-lab-alone",
-        "MLFLOW_FLASK_SERVER_SECRET_KEY": "any",
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", ["POST /api/2.0/mlflow/runs/search", f"PUT {FILE}"])
 def test_bodies_of_strangers_that_never_end_shut_nobody_out(tmp_path, many_files, asked):
     """Of servers that may have 512 files, and strangers who say that they have a login."""
     with (
-        alone.running(serving.MLFLOW, with_logins(tmp_path)) as (place, process),
+        alone.running(serving.MLFLOW, alone.with_logins(tmp_path)) as (place, process),
         contextlib.ExitStack() as stack,
     ):
         wait_for(lambda: status(f"http://{place}/health") == 200, seconds=120.0)

@@ -9,7 +9,6 @@ from graphql import parse
 from mlflow.server.graphql import graphql_no_batching
 
 from ricochet.tasks.registry.server_app import (
-    ADMIN,
     ORIGINS,
     OWN,
     READER,
@@ -18,7 +17,7 @@ from ricochet.tasks.registry.server_app import (
     is_open,
     is_own_page,
 )
-from ricochet.tasks.registry.server_logins import ASKING
+from ricochet.tasks.registry.server_logins import ADMIN, ASKING
 
 USED = [
     "/",
