@@ -1,8 +1,9 @@
 """Compiles a MuJoCo model; one that may grow is compiled in a process of its own before.
 
 A few words of a model, a `replicate`, a height field or a picture, may stand for a million bodies
-or for gigabytes. What holds more than plain elements is therefore compiled first where memory and
-time are bounded, and refused if they do not suffice.
+or for gigabytes, and where many geoms touch MuJoCo ends the process. What holds more than plain
+elements, or many geoms, is therefore compiled and moved a little first where memory and time are
+bounded, and refused if they do not suffice.
 
 python -m ricochet.tasks.systems.rigid_bodies.model_compiling FILE
 """
@@ -22,7 +23,9 @@ MEMORY = 2**29
 """Bytes that compiling may take."""
 SECONDS = 30
 """Of processor time, and twice that of any."""
-PLAIN_ELEMENTS = 2000
+PLAIN_ELEMENTS, FEW_GEOMS = 2000, 20
+STEPS = 20
+"""That a model with more geoms is moved, to see whether it can be."""
 EXPECTED = "a model that MuJoCo compiles"
 _PLAIN_WORDS = """
 mujoco compiler option flag statistic visual global quality headlight map scale rgba
@@ -56,7 +59,8 @@ def compiled(file: Path, roots: Iterable[Element]) -> mujoco.MjModel:
 
 def _plain(roots: Iterable[Element]) -> bool:
     elements = [element for root in roots for element in root.iter()]
-    return len(elements) <= PLAIN_ELEMENTS and all(
+    geoms = sum(element.tag == "geom" for element in elements)
+    return max(len(elements) - PLAIN_ELEMENTS, geoms - FEW_GEOMS) <= 0 and all(
         element.tag in _PLAIN and not _GROWING & element.attrib.keys() for element in elements
     )
 
@@ -88,7 +92,10 @@ def main(file: str) -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (_used() + MEMORY,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        mujoco.MjModel.from_xml_path(file)
+        model = mujoco.MjModel.from_xml_path(file)
+        data = mujoco.MjData(model)
+        for _ in range(STEPS):
+            mujoco.mj_step(model, data)
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         print(" ".join(str(error).split()))  # noqa: T201 - to the process that asked
         return 1

@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import mujoco
+import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import mujoco_motion
@@ -23,6 +24,10 @@ LARGEST_ASSET = 2**25
 """Bytes of a mesh, a texture and the like."""
 MOST_FILES = 200
 MOST_JOINTS = 40
+LARGEST_COMPILED, LARGEST_ARENA = 2**25, 2**26
+"""Bytes of a compiled model, of which 16 are kept, and of what each step may take beside."""
+MOST_TOUCHING = 100
+"""Geoms that may touch others: MuJoCo looks at all pairs."""
 MOST_ITERATIONS = 1000
 """Of each of MuJoCo's solvers in a step; its own default is 100."""
 SOLVERS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations")
@@ -46,10 +51,24 @@ def read(file: Path) -> mujoco.MjModel:
         raise BadInput(str(file), found, expected)
     if model.njnt > MOST_JOINTS:
         raise BadInput(str(file), f"{model.njnt} joints", f"at most {MOST_JOINTS}")
+    _check_size_of(file, model)
     for name in SOLVERS:
         if (count := getattr(model.opt, name)) > MOST_ITERATIONS:
             raise BadInput(str(file), f"{name} {count}", f"at most {MOST_ITERATIONS}")
     return model
+
+
+def _check_size_of(file: Path, model: mujoco.MjModel) -> None:
+    """Refuse a compiled model that takes much memory, or whose geoms make very many pairs."""
+    touching = int(np.count_nonzero(model.geom_contype | model.geom_conaffinity))
+    for found, most, what in (
+        (mujoco.mj_sizeModel(model), LARGEST_COMPILED, "bytes once it is compiled"),
+        (model.narena, LARGEST_ARENA, "bytes of memory for a step"),
+        (touching, MOST_TOUCHING, "geoms that may touch"),
+        (model.npair, MOST_TOUCHING, "pairs"),
+    ):
+        if found > most:
+            raise BadInput(str(file), f"{found} {what}", f"at most {most}")
 
 
 def _checked(file: Path) -> list[ElementTree.Element]:

@@ -112,3 +112,34 @@ def test_files_that_are_none_or_too_large_are_refused(tmp_path: Path) -> None:
         model_files.read(tmp_path)
     with pytest.raises(BadInput, match="at most 4194304"):
         model_files.read(written(tmp_path, " " * (model_files.LARGEST + 1)))
+
+
+def test_a_few_words_that_stand_for_a_large_model_are_refused(tmp_path: Path) -> None:
+    picture = (
+        '<asset><texture name="t" type="2d" builtin="flat" width="4000" height="4000"/></asset>'
+    )
+    for words, said in ((picture, "bytes once it is"), ('<size memory="450M"/>', "for a step")):
+        with pytest.raises(BadInput, match=said):
+            model_files.read(written(tmp_path, swings.CART.replace("<mujoco>", f"<mujoco>{words}")))
+
+
+def touching(count: int) -> str:
+    """Return a model of a body on a slide whose geoms are all within those of the world."""
+    geoms = "".join(f'<geom size=".3" pos="{each * 1e-4} 0 0"/>' for each in range(count // 2))
+    moved = f'<body><joint name="j" type="slide"/>{geoms}</body>'
+    return f"<mujoco><worldbody>{moved}{geoms}</worldbody></mujoco>"
+
+
+def test_what_would_end_the_process_or_take_all_pairs_is_refused(tmp_path: Path) -> None:
+    near = "".join(
+        f'<geom type="ellipsoid" size=".001 .002 .003" pos="{3 + each * 1e-2} 3 3" mass="1e-9" '
+        'margin="20" gap="20"/>'
+        for each in range(900)
+    )
+    place = swings.CART.rindex("</worldbody>")
+    text = swings.CART[:place] + f"<body><joint/>{near}</body><body><joint/>{near}</body>"
+    with pytest.raises(BadInput, match=r"compiles in 512 MiB|geoms that may touch"):
+        model_files.read(written(tmp_path, text + swings.CART[place:]))
+    with pytest.raises(BadInput, match="120 geoms that may touch"):
+        model_files.read(written(tmp_path, touching(120)))
+    assert model_files.read(written(tmp_path, touching(30))).ngeom == 30
