@@ -21,9 +21,9 @@ from ricochet.tasks.registry.server_limits import Application, Message, Receive,
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
-AT_A_TIME = {True: 4, False: 8}
-"""Requests of a login that are worked on at once, heavy ones and others: each of the former may
-take a hundred megabytes."""
+AT_A_TIME = {"heavy": 4, "light": 8, "file": 16}
+"""Requests of a login that are worked on at once: heavy ones, each of which may take a hundred
+megabytes, others, and files that are written, which wait for their sender."""
 WAIT = 30.0
 """Longest wait for a place, s."""
 FREE = re.compile(r"/|/health|/version|/static-files/.*")
@@ -45,33 +45,39 @@ class Shared:
         """Stand in front of an application.
 
         Args:
-            written: Paths where a PUT has a file for a body, which waits for its sender.
+            written: Paths where a PUT has a file for a body, which is not read before its place.
             wait: Longest wait for a place, s; then the answer is 429, and MLflow's client asks
                 again.
         """
         self.application, self.written, self.wait = application, written, wait
-        self._places: dict[tuple[bytes, bool], _Places] = {}
+        self._places: dict[tuple[bytes, str], _Places] = {}
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a request on when its login has a place for it."""
-        path = scope.get("path", "")
-        file = scope.get("method") == "PUT" and self.written.fullmatch(path)
-        if scope["type"] != "http" or FREE.fullmatch(path) or file:
+        if scope["type"] != "http" or FREE.fullmatch(scope["path"]):
             await self.application(scope, receive, send)
             return
-        come = await _whole(receive)  # else a slow sender would hold a place
+        kind, end, again = self._kind(scope), None, receive
+        if kind != "file":  # else a slow sender would hold a place
+            come = await _whole(receive)
+            end, again = receive, _again(come, receive)  # after its body comes its client's leave
         login = server_logins.stated(scope["headers"]) or b""
-        async with self._place(login, HEAVY.fullmatch(path) is not None) as free:
-            if await _admitted(free, come[-1], receive, self.wait):
-                await _answer(self.application, scope, _again(come, receive), send, free.release)
+        async with self._place(login, kind) as free:
+            if await _admitted(free, end, self.wait):
+                await _answer(self.application, scope, again, send, free.release)
             else:
                 await _postpone(send)
 
+    def _kind(self, scope: Any) -> str:
+        if scope["method"] == "PUT" and self.written.fullmatch(scope["path"]):
+            return "file"
+        return "heavy" if HEAVY.fullmatch(scope["path"]) else "light"
+
     @contextlib.asynccontextmanager
-    async def _place(self, login: bytes, heavy: bool) -> Any:
+    async def _place(self, login: bytes, kind: str) -> Any:
         """Yield what a request of a login acquires; nothing is kept of one that asks no more."""
-        key = (login, heavy)
-        found = self._places.setdefault(key, _Places(asyncio.Semaphore(AT_A_TIME[heavy])))
+        key = (login, kind)
+        found = self._places.setdefault(key, _Places(asyncio.Semaphore(AT_A_TIME[kind])))
         found.users += 1
         try:
             yield found.free
@@ -100,14 +106,16 @@ def _again(come: list[Message], receive: Receive) -> Receive:
     return received
 
 
-async def _admitted(free: asyncio.Semaphore, last: Message, receive: Receive, wait: float) -> bool:
-    """Wait for a place; false, and none is held, where none came or the client left."""
-    if last["type"] == "http.disconnect":
-        return False
+async def _admitted(free: asyncio.Semaphore, end: Receive | None, wait: float) -> bool:
+    """Wait for a place; false, and none is held, where none came or the client left before.
+
+    Args:
+        end: Returns when the client has left, where that can be waited for.
+    """
     if not free.locked():
         return await free.acquire()
     turn = asyncio.ensure_future(free.acquire())
-    left = asyncio.ensure_future(receive())  # as its body is whole, this is its end
+    left = asyncio.ensure_future(end() if end else asyncio.sleep(wait))
     try:
         await asyncio.wait({turn, left}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
     finally:

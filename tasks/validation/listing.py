@@ -22,6 +22,7 @@ from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.registry.retention import RUN
 from ricochet.tasks.registry.runs import TRAINING, Tracker
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.checked_json import LONGEST_NAME
 from ricochet.tasks.storage.provenance import artifacts
 from ricochet.tasks.validation import record
@@ -202,7 +203,8 @@ def _sessions(tracker: Tracker, version: ModelVersion) -> tuple[str, ...]:
     """Return the sessions that the run names; packages that are trained have none."""
     try:
         named = record.load_json(tracker, str(version.run_id), "result.json")["sessions"]
-        return tuple(" ".join(str(name)[:LONGEST_NAME].split()) for name in named)
+        listed = named[: limits.TAKES] if isinstance(named, list) else ()
+        return tuple(" ".join(str(name)[:LONGEST_NAME].split()) for name in listed)
     except (MlflowException, OSError, KeyError, ValueError, TypeError):
         return ()
 

@@ -134,6 +134,14 @@ def test_sessions_are_said_in_one_line(place, registry, capsys):
     assert "\x1b" not in line and len(line) < 400
 
 
+def test_sessions_that_are_no_list_are_none(place, registry, capsys):
+    tracker = tracking.connect()
+    run = tracker.client.get_model_version(NAME, "1").run_id
+    tracker.client.log_dict(run, {"sessions": "monday"}, "result.json")
+    shown = said(capsys, "show", NAME, "--json", "--out", str(place / "out")).out
+    assert json.loads(shown)["sessions"] == []
+
+
 def test_json_holds_what_the_lines_say(place, registry, capsys):
     out = ["--json", "--out", str(place / "out")]
     (listed,) = json.loads(said(capsys, "list", *out).out)["names"]

@@ -80,7 +80,7 @@ def in_a_loop(test):
 
 @in_a_loop
 async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
-    server, most = Server(), AT_A_TIME[True]
+    server, most = Server(), AT_A_TIME["heavy"]
     asked = [server.ask(login) for login in (b"one:a", b"two:a", b"") for _ in range(most + 2)]
     await settle()
     assert len(server.working) == 3 * most
@@ -99,9 +99,9 @@ def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
     @in_a_loop
     async def shared():
         server = Server()
-        asked = [server.ask(str(number).encode()) for number in range(AT_A_TIME[True] + 2)]
+        asked = [server.ask(str(number).encode()) for number in range(AT_A_TIME["heavy"] + 2)]
         await settle()
-        assert len(server.working) == AT_A_TIME[True]
+        assert len(server.working) == AT_A_TIME["heavy"]
         server.end.set()
         assert {await each.status() for each in asked} == {200}
 
@@ -110,7 +110,7 @@ def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
 
 @in_a_loop
 async def test_whoever_leaves_while_it_waits_is_never_worked_on():
-    server, most = Server(), AT_A_TIME[True]
+    server, most = Server(), AT_A_TIME["heavy"]
     asked = [server.ask() for _ in range(most)]
     waiting = [server.ask(body=b'{"a": 1}') for _ in range(5)]
     await settle()
@@ -124,7 +124,7 @@ async def test_whoever_leaves_while_it_waits_is_never_worked_on():
 
 @in_a_loop
 async def test_whoever_waits_in_vain_is_asked_to_come_again():
-    server, most = Server(wait=0.05), AT_A_TIME[True]
+    server, most = Server(wait=0.05), AT_A_TIME["heavy"]
     asked = [server.ask() for _ in range(most)]
     await settle()
     late = server.ask()
@@ -137,7 +137,7 @@ async def test_whoever_waits_in_vain_is_asked_to_come_again():
 
 @in_a_loop
 async def test_a_place_is_given_up_as_an_answer_begins_or_fails():
-    server, most = Server(), AT_A_TIME[True]
+    server, most = Server(), AT_A_TIME["heavy"]
     server.end.set()
     held = asyncio.Event()
     slow = [server.ask() for _ in range(most)]
@@ -156,14 +156,25 @@ async def test_a_place_is_given_up_as_an_answer_begins_or_fails():
 
 
 @in_a_loop
-async def test_what_is_answered_without_work_or_written_as_it_comes_takes_no_place():
+async def test_what_is_answered_without_work_takes_no_place():
     server = Server()
     asked = [server.ask(path="/health", method="GET") for _ in range(50)]
-    asked += [server.ask(path="/files/1/a", method="PUT") for _ in range(50)]
     await settle()
-    assert len(server.working) == 100
+    assert len(server.working) == 50
     server.end.set()
     assert {await each.status() for each in asked} == {200}
+
+
+@in_a_loop
+async def test_files_are_written_as_they_come_by_a_few_at_a_time():
+    server, most = Server(), AT_A_TIME["file"]
+    asked = [server.ask(path="/files/1/a", method="PUT") for _ in range(most + 5)]
+    other = server.ask(b"two:a", path="/files/1/a", method="PUT")
+    await settle()
+    assert len(server.working) == most + 1 and not asked[-1].begun
+    server.end.set()
+    assert {await each.status() for each in [*asked, other]} == {200}
+    assert server.shared._places == {}
 
 
 def test_the_routes_of_mlflow_s_server_are_as_expected():
