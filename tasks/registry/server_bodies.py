@@ -21,7 +21,7 @@ MOST = {"/search-datasets": 100, "": 20_000}
 """Values of a body by the end of its path: a thousand metrics have five thousand."""
 LISTS = ("experiment_ids", "run_ids", "trace_ids")
 """Whose values MLflow asks its database about, one after another."""
-ASKED = 128
+ASKED = 106
 """Values of what stands behind the `?` of an address: a page asks about a hundred runs."""
 LONGEST, WORDS = 2**14, re.compile(rb"\w+")
 """Characters of a question in GraphQL; one of a megabyte is read for a minute."""

@@ -10,7 +10,7 @@ OF_RUN = re.compile(r"[0-9]+(?:/(?!\.{1,2}(?:/|\Z))[^/]+)*/?")
 """A file of an experiment, by its number: of `./3/..` MLflow finds no experiment, and shows it to
 whoever is denied the third."""
 LONGEST = 900
-"""Characters of what a request that changes something names."""
+"""Characters of what a request for a file, or one that changes something, names."""
 DECODED = 10
 """Times that a name is decoded; MLflow gives up after as many."""
 
@@ -19,16 +19,19 @@ def is_of_run(scope: MutableMapping[str, Any]) -> bool:
     """Tell whether a request for a file by its place, if it is one, names an experiment's."""
     if (found := PLACES.fullmatch(scope["path"])) is None:
         return True
-    query = urllib.parse.parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    named = [found[1]] * bool(found[1]) + query.get("path", [])
+    asked = scope.get("query_string", b"").decode("latin-1")
+    if len(scope["path"]) + len(asked) > LONGEST:  # before it is decoded again and again
+        return False
+    named = [found[1]] * bool(found[1]) + urllib.parse.parse_qs(asked).get("path", [])
     return bool(named) and all(OF_RUN.fullmatch(each) for name in named for each in decoded(name))
 
 
 def is_plain(scope: MutableMapping[str, Any]) -> bool:
     """Tell whether a file that a request names can be shown, listed and kept in a backup."""
     texts = (scope["path"], scope.get("query_string", b"").decode("latin-1"))
-    every = [each for text in texts for each in decoded(text)]
-    return all(len(text) <= LONGEST and text.isprintable() for text in every)
+    if max(map(len, texts)) > LONGEST:
+        return False
+    return all(each.isprintable() for text in texts for each in decoded(text))
 
 
 def decoded(text: str) -> list[str]:
