@@ -10,7 +10,7 @@ OF_RUN = re.compile(r"[0-9]+(?:/(?!\.{1,2}(?:/|\Z))[^/]+)*/?")
 """A file of an experiment, by its number: of `./3/..` MLflow finds no experiment, and shows it to
 whoever is denied the third."""
 LONGEST = 900
-"""Characters of what a request for a file, or one that changes something, names."""
+"""Characters of what a request that changes something names; one that reads may have four times."""
 DECODED = 10
 """Times that a name is decoded; MLflow gives up after as many."""
 
@@ -20,7 +20,7 @@ def is_of_run(scope: MutableMapping[str, Any]) -> bool:
     if (found := PLACES.fullmatch(scope["path"])) is None:
         return True
     asked = scope.get("query_string", b"").decode("latin-1")
-    if len(scope["path"]) + len(asked) > LONGEST:  # before it is decoded again and again
+    if len(scope["path"]) + len(asked) > 4 * LONGEST:  # before it is decoded ten times
         return False
     named = [found[1]] * bool(found[1]) + urllib.parse.parse_qs(asked).get("path", [])
     return bool(named) and all(OF_RUN.fullmatch(each) for name in named for each in decoded(name))
