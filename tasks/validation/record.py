@@ -149,6 +149,8 @@ def load_json(tracker: Tracker, run_id: str, name: str) -> dict[str, Any]:
     stated = tracker.client.list_artifacts(run_id)
     if any(file.path == name and (file.file_size or 0) > limits.TEXT for file in stated):
         raise BadInput(where, "a larger file", f"one of at most {limits.TEXT >> 20} MiB")
+    if not any(file.path == name for file in stated):
+        raise BadInput(where, "no such file", "it to be there")
     with tempfile.TemporaryDirectory() as place:
         path = download_artifacts(
             run_id=run_id, artifact_path=name, dst_path=place, tracking_uri=tracker.uri
