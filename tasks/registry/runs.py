@@ -135,18 +135,32 @@ def create_store(database: Path) -> None:
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
-    """Return the finished run of a key, else an unfinished one, else None; no other account's."""
+    """Return the finished run of a key, else an unfinished one, else None.
+
+    It is the administrator's, or that of the account that asks; no other account's.
+    """
     found = tracker.client.get_experiment_by_name(experiment)
     if found is None:
         return None
-    runs = tracker.client.search_runs(
-        [found.experiment_id],
-        filter_string=f"tags.`{KEY}` = '{key}' and tags.`{AUTHOR}` IS NULL",
-        run_view_type=ViewType.ACTIVE_ONLY,
-        order_by=["attributes.start_time ASC"],
-    )
-    done = [run for run in runs if run.info.status == "FINISHED"]
-    return next(iter(done or runs), None)
+    for author in _authors():
+        runs = tracker.client.search_runs(
+            [found.experiment_id],
+            filter_string=f"tags.`{KEY}` = '{key}' and tags.`{AUTHOR}` {author}",
+            run_view_type=ViewType.ACTIVE_ONLY,
+            order_by=["attributes.start_time ASC"],
+        )
+        done = [run for run in runs if run.info.status == "FINISHED"]
+        if runs:
+            return next(iter(done or runs))
+    return None
+
+
+def _authors() -> Iterator[str]:
+    """Yield what a search says of who made a run: the administrator, then whoever asks."""
+    yield "IS NULL"
+    name = read_mlflow_creds().username
+    if name and "'" not in name and name.isprintable():
+        yield f"= '{name}'"
 
 
 def is_finished(tracker: Tracker, run_id: str) -> bool:

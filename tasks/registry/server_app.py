@@ -5,7 +5,8 @@ language model of whose choice the caller decides, a gateway and webhooks that c
 jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
 reads and does nothing else, its own password included; experiments are the administrator's alone to
-make, names in the registry with their versions and aliases to make and to change. Files are those
+make, names in the registry with their versions and aliases to make and to change, and a run is
+changed by the account that made it (`server_authors`, `server_logins`). Files are those
 of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
 are bounded before a login is asked for (`server_limits`, `server_bodies`), but those of files,
 which are written as they come, and asked about first; each login has a few places

@@ -181,7 +181,7 @@ def test_where_nobody_is_asked_all_may_change_all(store, monkeypatch):
         store.set_tag(own.run_id, RunTag("a", "b"))
 
 
-def test_verbs_find_no_run_that_another_account_made(empty_store):
+def test_verbs_find_no_run_that_another_account_made(empty_store, monkeypatch):
     tracker = runs.connect(store=empty_store)
     mine = runs.open_run(tracker, "calibrate", "key", name="a", tags={})
     others = tracker.client.create_run(
@@ -190,6 +190,10 @@ def test_verbs_find_no_run_that_another_account_made(empty_store):
     runs.finish(tracker, others.info.run_id)
     assert runs.find_run(tracker, "calibrate", "key").info.run_id == mine.run_id
     assert not runs.open_run(tracker, "calibrate", "key", name="a", tags={}).finished
+    tracker.client.delete_run(mine.run_id)
+    assert runs.find_run(tracker, "calibrate", "key") is None
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "one")
+    assert runs.find_run(tracker, "calibrate", "key").info.run_id == others.info.run_id
 
 
 @pytest.mark.slow
