@@ -30,11 +30,10 @@ def bound(store: Any) -> None:
     """Have a store of MLflow's refuse what makes a run or an experiment too large."""
     of_run = partial(_refuse_more, store.get_run, "run_id")
     of_experiment = partial(_refuse_more, store.get_experiment, "experiment_id")
+    checks = {"log_inputs": partial(_refuse_inputs, store.get_run)}
     for name in (*WRITES, "record_logged_model"):
         if hasattr(store, name):
-            checked(store, name, of_run, around=partial(_alone, "run_id"))
-    few = partial(_refuse_datasets, store.get_run)
-    checked(store, "log_inputs", few, around=partial(_alone, "run_id"))
+            checked(store, name, checks.get(name, of_run), around=partial(_alone, "run_id"))
     alone = partial(_alone, "experiment_id")
     checked(store, "set_experiment_tag", of_experiment, around=alone)
     checked(store, "create_run", _refuse_large)
@@ -60,13 +59,16 @@ def _alone(owner: str, given: Mapping[str, Any]) -> AbstractContextManager[objec
     return _LOCKS[hash(given[owner]) % len(_LOCKS)]
 
 
-def _refuse_datasets(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None:
-    held = len(find(given["run_id"]).inputs.dataset_inputs)
+def _refuse_inputs(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None:
+    """Refuse too many data sets or tags of one, and what is too large with what is there."""
+    run = find(given["run_id"])
+    held = len(run.inputs.dataset_inputs)
     if (total := held + len(given.get("datasets") or ())) > MOST_DATASETS:
         raise refusal(f"{total} data sets of a run", f"at most {MOST_DATASETS}")
     tags = max((len(each.tags) for each in given.get("datasets") or ()), default=0)
     if tags > MOST_TAGS:
         raise refusal(f"{tags} tags of a data set", f"at most {MOST_TAGS}")
+    _refuse_large(given, size(run))
 
 
 def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:
