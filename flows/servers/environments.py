@@ -25,6 +25,8 @@ PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-contro
 """Files of `name:password`, beside `pgpass` for databases."""
 PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
+KNOWN = 60
+"""How long MLflow takes a password for right without comparing it again, s."""
 PATIENCE = 120.0
 """Longest time that PostgreSQL works on a question of MLflow's, whose asker may have left, s."""
 ADDRESSES = ("PREFECT_API_URL", "MLFLOW_TRACKING_URI")
@@ -149,6 +151,7 @@ def _mlflow_login(lab: Lab, folder: Path) -> dict[str, str]:
     users = lab.mlflow_database or f"sqlite:///{lab.state / 'mlflow' / 'users.db'}"
     lines = ["[mlflow]", "default_permission = READ", f"database_uri = {users}"]
     lines += [f"admin_username = {ADMIN}", "grant_default_workspace_access = false"]
+    lines += [f"auth_cache_ttl_seconds = {KNOWN}"]
     return {
         "MLFLOW_AUTH_CONFIG_PATH": str(secret_files.write(folder, AUTH, "\n".join(lines))),
         "MLFLOW_AUTH_ADMIN_USERNAME": ADMIN,

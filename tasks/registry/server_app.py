@@ -28,6 +28,7 @@ from ricochet.tasks.registry import (
     server_authors,
     server_bodies,
     server_logins,
+    server_passwords,
     server_paths,
     server_runs,
     server_searches,
@@ -63,7 +64,7 @@ KEPT = re.compile(r".*/(?:logged-models(?:/.*)?|runs/log-model/?)")
 """Nothing of Ricochet's: MLflow lets whoever has a logged model change those of others, and reads
 what stands in a text of a model, for a minute."""
 NAMES = re.compile(
-    r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update)/?)"
+    r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update|delete|restore)/?)"
 )
 """What the lab's verbs find by its name, which is its maker's to spoil."""
 OWN = (
@@ -190,7 +191,9 @@ def create_app() -> Bounded:
 
     server_bodies.bound(app)
     found = _asking() if server_logins.ASKING in os.environ else _unasking()
-    shared = Shared(server_answers.PageFiles(found, _pages()), written=FILES)
+    shared: Application = Shared(server_answers.PageFiles(found, _pages()), written=FILES)
+    if server_logins.ASKING in os.environ:
+        shared = server_passwords.Asking(shared, server_passwords.of_mlflow())
     return Bounded(Reduced(shared), files=FILES, body=BODY)
 
 

@@ -11,6 +11,7 @@ python -m ricochet.tasks.systems.rigid_bodies.model_compiling FILE
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -24,8 +25,8 @@ MEMORY = 2**29
 SECONDS = 30
 """Of processor time, and twice that of any."""
 PLAIN_ELEMENTS, FEW_GEOMS = 2000, 20
-STEPS = 20
-"""That a model with more geoms is moved, to see whether it can be."""
+STEPS, LONGEST = 20, 0.02
+"""That a model with more geoms is moved, to see whether it can be, and s that each may take."""
 EXPECTED = "a model that MuJoCo compiles"
 _PLAIN_WORDS = """
 mujoco compiler option flag statistic visual global quality headlight map scale rgba
@@ -73,7 +74,7 @@ def _try_apart(file: Path) -> None:
         __spec__.name if __spec__ else __name__,
         str(file.resolve()),
     ]
-    bounds = f"{EXPECTED} in {MEMORY // 2**20} MiB and {SECONDS} s"
+    bounds = f"{EXPECTED} in {MEMORY // 2**20} MiB and {SECONDS} s, steps of {LONGEST:g} s"
     try:
         tried = subprocess.run(
             words, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=2 * SECONDS
@@ -94,8 +95,11 @@ def main(file: str) -> int:
     try:
         model = mujoco.MjModel.from_xml_path(file)
         data = mujoco.MjData(model)
+        begun = time.process_time()
         for _ in range(STEPS):
             mujoco.mj_step(model, data)
+        if (taken := (time.process_time() - begun) / STEPS) > LONGEST:
+            raise ValueError(f"steps of {taken:.2g} s")
     except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         print(" ".join(str(error).split()))  # noqa: T201 - to the process that asked
         return 1

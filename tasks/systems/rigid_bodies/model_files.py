@@ -24,10 +24,12 @@ LARGEST_ASSET = 2**25
 """Bytes of a mesh, a texture and the like."""
 MOST_FILES = 200
 MOST_JOINTS = 40
-LARGEST_COMPILED, LARGEST_ARENA = 2**25, 2**26
+LARGEST_COMPILED, LARGEST_ARENA = 2**24, 2**26
 """Bytes of a compiled model, of which 16 are kept, and of what each step may take beside."""
 MOST_TOUCHING = 100
 """Geoms that may touch others: MuJoCo looks at all pairs."""
+MOST_EQUALITIES, MOST_TENDONS = 40, 100
+"""Each of the former is up to six rows of what a step solves."""
 MOST_ITERATIONS = 1000
 """Of each of MuJoCo's solvers in a step; its own default is 100."""
 SOLVERS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations")
@@ -66,6 +68,8 @@ def _check_size_of(file: Path, model: mujoco.MjModel) -> None:
         (model.narena, LARGEST_ARENA, "bytes of memory for a step"),
         (touching, MOST_TOUCHING, "geoms that may touch"),
         (model.npair, MOST_TOUCHING, "pairs"),
+        (model.neq, MOST_EQUALITIES, "equalities"),
+        (model.ntendon, MOST_TENDONS, "tendons"),
     ):
         if found > most:
             raise BadInput(str(file), f"{found} {what}", f"at most {most}")

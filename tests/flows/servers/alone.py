@@ -31,6 +31,7 @@ def with_logins(folder):
     """Return the variables of a server that asks who it is."""
     lines = ["[mlflow]", "default_permission = READ", f"database_uri = sqlite:///{folder}/users.db"]
     lines += ["admin_username = admin", "grant_default_workspace_access = false"]
+    lines += ["auth_cache_ttl_seconds = 60"]
     (folder / "auth.ini").write_text("\n".join(lines))
     return {
         "MLFLOW_BACKEND_STORE_URI": f"sqlite:///{folder}/mlflow.db",

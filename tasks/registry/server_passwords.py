@@ -1,0 +1,77 @@
+"""Passwords of MLflow's server, of which few are compared at a time, and none in the way of others.
+
+To compare one takes a tenth of a second by design. MLflow does so for files where it does nothing
+else meanwhile, so that three hundred wrong ones keep all others out for half a minute, and for the
+rest in threads, of which strangers can take all forty. Here a login that was right a short time
+ago, which MLflow then keeps, is passed on; others wait for one another, without a thread.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ricochet.tasks.registry import server_logins
+from ricochet.tasks.registry.server_limits import Application, Receive, Send
+
+AT_A_TIME = 2
+"""Passwords that are compared at once; each takes a core."""
+_HEAD = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Basic realm="mlflow"')]
+
+
+@dataclass(frozen=True)
+class Passwords:
+    """What is known of names and passwords.
+
+    Attributes:
+        is_known: Whether one was right a short time ago.
+        is_right: Whether one is right, which takes long.
+    """
+
+    is_known: Callable[[str, str], bool]
+    is_right: Callable[[str, str], bool]
+
+
+def of_mlflow() -> Passwords:
+    """Return what MLflow says, whose file of settings must have it keep those that were right."""
+    from mlflow.server import auth
+
+    module: Any = auth
+
+    def is_known(name: str, password: str) -> bool:
+        with module._USER_AUTH_CACHE_LOCK:
+            return module._auth_cache_key(name, password) in module._USER_AUTH_CACHE
+
+    def is_right(name: str, password: str) -> bool:
+        return module._authenticate_cached(name, password) is not None
+
+    return Passwords(is_known, is_right)
+
+
+class Asking:
+    """An application in front of another that refuses wrong passwords."""
+
+    def __init__(self, application: Application, passwords: Passwords) -> None:
+        """Stand in front of an application."""
+        self.application, self.passwords = application, passwords
+        self._free = asyncio.Semaphore(AT_A_TIME)
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Pass a request on whose login is right, or that has none: MLflow says what is open."""
+        login = server_logins.stated(scope["headers"]) if scope["type"] == "http" else b""
+        if login and not await self._is_right(login):
+            await send({"type": "http.response.start", "status": 401, "headers": _HEAD})
+            said = b"found a wrong name or password\n"
+            await send({"type": "http.response.body", "body": said})
+            return
+        await self.application(scope, receive, send)
+
+    async def _is_right(self, login: bytes) -> bool:
+        try:
+            name, _, password = login.decode().partition(":")
+        except UnicodeDecodeError:
+            return False
+        if self.passwords.is_known(name, password):
+            return True
+        async with self._free:
+            return await asyncio.to_thread(self.passwords.is_right, name, password)

@@ -1,0 +1,75 @@
+"""Passwords are compared a few at a time, and nobody whose login is known waits for it."""
+
+import asyncio
+import base64
+import threading
+
+import pytest
+
+from ricochet.tasks.registry import server_logins
+from ricochet.tasks.registry.server_passwords import AT_A_TIME, Asking, Passwords
+
+
+@pytest.fixture(autouse=True)
+def asking(monkeypatch):
+    monkeypatch.setenv(server_logins.ASKING, "somewhere")
+
+
+class Server:
+    """Knows one login, and compares others until it is let go."""
+
+    def __init__(self):
+        self.compared, self.passed, self.end = [], 0, threading.Event()
+        self.application = Asking(self.answer, Passwords(self.is_known, self.is_right))
+
+    def is_known(self, name, password):
+        return (name, password) == ("known", "a")
+
+    def is_right(self, name, password):
+        self.compared.append(name)
+        assert self.end.wait(30.0)
+        return password == "right"
+
+    async def answer(self, scope, receive, send):
+        self.passed += 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    def ask(self, login, kind="http"):
+        coded = b"Basic " + base64.b64encode(login)
+        scope = {"type": kind, "headers": [(b"authorization", coded)] * bool(login)}
+        return asyncio.create_task(self._status(scope))
+
+    async def _status(self, scope):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        await self.application(scope, None, send)
+        return sent[0]["status"]
+
+
+def test_strangers_wait_for_one_another_and_whoever_is_known_for_nobody():
+    async def asked():
+        server = Server()
+        strangers = [server.ask(f"stranger{n}:wrong".encode()) for n in range(20)]
+        new = server.ask(b"new:right")
+        while len(server.compared) < AT_A_TIME:
+            await asyncio.sleep(0.01)
+        assert [await server.ask(each) for each in (b"known:a", b"")] == [200, 200]
+        assert len(server.compared) == AT_A_TIME
+        server.end.set()
+        assert await asyncio.gather(*strangers) == [401] * 20
+        assert await new == 200 and server.passed == 3
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
+
+
+def test_what_is_no_text_is_wrong_and_what_asks_for_nothing_is_passed_on():
+    async def asked():
+        server = Server()
+        server.end.set()
+        assert await server.ask(b"\xff:a") == 401 and not server.compared
+        assert await server.ask(b"", kind="lifespan") == 200
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
