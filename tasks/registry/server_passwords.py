@@ -3,10 +3,13 @@
 To compare one takes a tenth of a second by design. MLflow does so for files where it does nothing
 else meanwhile, so that three hundred wrong ones keep all others out for half a minute, and for the
 rest in threads, of which strangers can take all forty. Here a login that was right a short time
-ago, which MLflow then keeps, is passed on; others wait for one another, without a thread.
+ago, which MLflow then keeps, is passed on; others wait for one another, without a thread, and those
+that were ever right for no stranger.
 """
 
 import asyncio
+import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +18,9 @@ from ricochet.tasks.registry import server_logins
 from ricochet.tasks.registry.server_limits import Application, Receive, Send
 
 AT_A_TIME = 2
-"""Passwords that are compared at once; each takes a core."""
+"""Passwords of strangers that are compared at once, and of others; each takes a core."""
+MOST = 1000
+"""Logins of which it is remembered that they were right."""
 _HEAD = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Basic realm="mlflow"')]
 
 
@@ -54,7 +59,9 @@ class Asking:
     def __init__(self, application: Application, passwords: Passwords) -> None:
         """Stand in front of an application."""
         self.application, self.passwords = application, passwords
-        self._free = asyncio.Semaphore(AT_A_TIME)
+        self._strangers, self._others = (asyncio.Semaphore(AT_A_TIME) for _ in range(2))
+        self._right: dict[bytes, None] = {}
+        self._salt = secrets.token_bytes(32)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a request on whose login is right, or that has none: MLflow says what is open."""
@@ -73,5 +80,11 @@ class Asking:
             return False
         if self.passwords.is_known(name, password):
             return True
-        async with self._free:
-            return await asyncio.to_thread(self.passwords.is_right, name, password)
+        mark = hashlib.sha256(self._salt + login).digest()
+        async with self._others if mark in self._right else self._strangers:
+            right = await asyncio.to_thread(self.passwords.is_right, name, password)
+        if right:
+            self._right[mark] = self._right.pop(mark, None)
+            if len(self._right) > MOST:
+                del self._right[next(iter(self._right))]
+        return right

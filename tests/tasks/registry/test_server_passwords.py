@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ricochet.tasks.registry import server_logins
+from ricochet.tasks.registry import server_logins, server_passwords
 from ricochet.tasks.registry.server_passwords import AT_A_TIME, Asking, Passwords
 
 
@@ -61,6 +61,29 @@ def test_strangers_wait_for_one_another_and_whoever_is_known_for_nobody():
         server.end.set()
         assert await asyncio.gather(*strangers) == [401] * 20
         assert await new == 200 and server.passed == 3
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
+
+
+def test_whoever_was_right_waits_for_no_stranger(monkeypatch):
+    async def asked():
+        monkeypatch.setattr(server_passwords, "MOST", 2)
+        server = Server()
+        server.end.set()
+        for name in (b"one", b"two", b"three"):
+            assert await server.ask(name + b":right") == 200
+        server.end.clear()
+        strangers = [server.ask(f"stranger{n}:wrong".encode()) for n in range(5)]
+        while len(server.compared) < 3 + AT_A_TIME:
+            await asyncio.sleep(0.01)
+        again = [server.ask(name + b":right") for name in (b"one", b"two", b"three")]
+        while len(server.compared) < 5 + AT_A_TIME:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert sorted(server.compared[-2:]) == ["three", "two"]  # two are remembered
+        server.end.set()
+        assert await asyncio.gather(*again) == [200] * 3
+        assert await asyncio.gather(*strangers) == [401] * 5
 
     asyncio.run(asyncio.wait_for(asked(), 30.0))
 
