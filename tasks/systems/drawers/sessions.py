@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Interval, Len
-from jaxtyping import Float
+from jaxtyping import Float, Float32, Float64
 from numpy import ndarray
 
 from ricochet.hardware.microphones.interface import Rig
@@ -78,7 +78,7 @@ class Take:
     """A take that can be used.
 
     Attributes:
-        samples: At `labels.SAMPLE_RATE`, full scale 1.
+        kept: Its sound at `labels.SAMPLE_RATE`, full scale 1; nothing is lost of 24 bit.
         vision: What the camera saw while there was light; None: never lit.
         motion: The drawer's motion throughout; None: not measured.
         light_off_at: s; None: never lit.
@@ -86,16 +86,21 @@ class Take:
     """
 
     file: str
-    samples: Float[ndarray, "channel sample"]
+    kept: Float32[ndarray, "channel sample"]
     vision: Track | None
     motion: Track | None
     light_off_at: float | None
     notes: tuple[str, ...] = ()
 
     @property
+    def samples(self) -> Float64[ndarray, "channel sample"]:
+        """Its sound, to be computed with."""
+        return self.kept.astype(np.float64)
+
+    @property
     def seconds(self) -> float:
         """Length, s."""
-        return self.samples.shape[1] / SAMPLE_RATE
+        return self.kept.shape[1] / SAMPLE_RATE
 
 
 @dataclass(frozen=True)
@@ -142,16 +147,30 @@ def read(folder: Path) -> tuple[Session, list[Take]]:
         BadInput: `session.json` is missing, malformed or describes a rig that cannot be.
     """
     session = read_manifest(folder / MANIFEST)
-    good, taken = [], []
+    good: dict[str, StatedTake] = {}
+    taken: list[Take] = []
     bad: list[Rejected] = []
     for stated in session.takes:
         try:
+            _check_room(session, stated, good, taken)
             taken.append(load(session, stated))
         except BadInput as error:
             bad.append(Rejected(stated.file, str(error).removeprefix(f"{folder}/")))
         else:
-            good.append(stated)
-    return replace(session, takes=tuple(good), rejected=tuple(bad)), taken
+            good[stated.sha256] = stated
+    return replace(session, takes=tuple(good.values()), rejected=tuple(bad)), taken
+
+
+def _check_room(
+    session: Session, stated: StatedTake, good: Mapping[str, StatedTake], taken: Sequence[Take]
+) -> None:
+    """Refuse a sound that is there already, or beyond what is kept of all, before it is read."""
+    path = str(session.folder / stated.file)
+    if (before := good.get(stated.sha256)) is not None:
+        raise BadInput(path, f"the recording of {before.file}", "each once")
+    held = sum(each.kept.size for each in taken)
+    if held + stated.frames * len(session.rig.microphones) > limits.KEPT:
+        raise BadInput(path, "more sound", f"at most {limits.KEPT} samples of all takes")
 
 
 def read_manifest(path: Path) -> Session:
@@ -179,6 +198,9 @@ def parse(text: str | bytes, path: Path) -> Session:
         raise BadInput(f"{path}: rig.microphones", found, f"{FARTHEST:g} m at most, in metres")
     if len({take.file for take in content.takes}) < len(content.takes):
         raise BadInput(f"{path}: takes", "one file twice", "each file once")
+    named = [name for take in content.takes for name in (take.vision, take.motion) if name]
+    if len(set(named)) < len(named):
+        raise BadInput(f"{path}: takes", "one track twice", "each file once")
     return Session(
         path.parent, content.id, content.started_at, rig, content.object.drawer, content.takes
     )
@@ -220,7 +242,8 @@ def load(session: Session, stated: StatedTake) -> Take:
     if vision is not None and motion is not None:
         track_files.check_agree(session.folder / str(stated.vision), vision, motion)
     said = tuple(note for note in notes if note)
-    return Take(stated.file, samples, vision, motion, stated.light_off_at, said)
+    kept = samples.astype(np.float32)
+    return Take(stated.file, kept, vision, motion, stated.light_off_at, said)
 
 
 def drawer_of(folders: Sequence[Path]) -> str:

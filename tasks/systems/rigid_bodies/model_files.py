@@ -30,9 +30,6 @@ MOST_TOUCHING = 100
 """Geoms that may touch others: MuJoCo looks at all pairs."""
 MOST_EQUALITIES, MOST_TENDONS = 40, 100
 """Each of the former is up to six rows of what a step solves."""
-MOST_ITERATIONS = 1000
-"""Of each of MuJoCo's solvers in a step; its own default is 100."""
-SOLVERS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations")
 EXPECTED = "a MuJoCo model, <mujoco> .. </mujoco>"
 _FORBIDDEN = ("plugin", "extension")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
@@ -46,7 +43,8 @@ def read(file: Path) -> mujoco.MjModel:
         BadInput: If it is no model, refers to a file outside its folder or to a plugin, or its
             joints are not hinges and slides alone.
     """
-    model = model_compiling.compiled(file, _checked(file))
+    _check_references(file)
+    model = model_compiling.compiled(file)
     reason = mujoco_motion.refused(model)
     if reason is not None:
         found, _, expected = reason.partition(", expected ")
@@ -54,9 +52,10 @@ def read(file: Path) -> mujoco.MjModel:
     if model.njnt > MOST_JOINTS:
         raise BadInput(str(file), f"{model.njnt} joints", f"at most {MOST_JOINTS}")
     _check_size_of(file, model)
-    for name in SOLVERS:
-        if (count := getattr(model.opt, name)) > MOST_ITERATIONS:
-            raise BadInput(str(file), f"{name} {count}", f"at most {MOST_ITERATIONS}")
+    for name in model_compiling.SOLVERS:
+        if (count := getattr(model.opt, name)) > model_compiling.MOST_ITERATIONS:
+            expected = f"at most {model_compiling.MOST_ITERATIONS}"
+            raise BadInput(str(file), f"{name} {count}", expected)
     return model
 
 
@@ -75,12 +74,8 @@ def _check_size_of(file: Path, model: mujoco.MjModel) -> None:
             raise BadInput(str(file), f"{found} {what}", f"at most {most}")
 
 
-def _checked(file: Path) -> list[ElementTree.Element]:
-    """Return the elements of a file and of those that it includes.
-
-    Raises:
-        BadInput: If one of them reaches outside the folder, or they are too large.
-    """
+def _check_references(file: Path) -> None:
+    """Refuse a file that reaches outside its folder, or whose included files do, or are large."""
     home, waiting, size = _real(file).parent, [file], 0
     roots: dict[Path, ElementTree.Element] = {}
     while waiting:
@@ -98,7 +93,6 @@ def _checked(file: Path) -> list[ElementTree.Element]:
         waiting += _within(each, root, home, _folders(roots.values()))
     for each, root in roots.items():  # an included file may name folders of all
         _within(each, root, home, _folders(roots.values()))
-    return list(roots.values())
 
 
 def _real(path: Path) -> Path:

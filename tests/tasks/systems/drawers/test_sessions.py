@@ -67,6 +67,32 @@ def test_what_was_recorded_is_read(recorded: Path) -> None:
     both = np.interp(take.vision.times, take.motion.times, take.motion.positions)
     assert np.std(both - take.vision.positions) == pytest.approx(0.003, rel=0.3)
     assert not np.array_equal(take.samples, takes[1].samples)
+    exact = audio_files.read(recorded / "take-0000.wav").samples
+    np.testing.assert_array_equal(take.samples, exact)
+
+
+def test_a_sound_under_another_name_and_too_much_of_all_are_not_read(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty names of one file took 6 GB before they were found to be one."""
+    loaded, load = [], sessions.load
+    monkeypatch.setattr(
+        sessions, "load", lambda of, stated: (loaded.append(stated.file), load(of, stated))[1]
+    )
+    (session / "copy.wav").hardlink_to(session / "take-0000.wav")
+    rest = ("vision", "motion", "light_off_at")
+    edited(session, lambda m: [m["takes"][1].pop(name) for name in rest])
+    edited(session, lambda m: m["takes"].insert(1, {**m["takes"][0], "file": "copy.wav"}))
+    edited(session, lambda m: [m["takes"][1].pop(name) for name in rest])
+    read, takes = sessions.read(session)
+    assert loaded == [take.file for take in takes] == ["take-0000.wav", "take-0001.wav"]
+    assert read.rejected[0].reason == (
+        "copy.wav: found the recording of take-0000.wav, expected each once"
+    )
+    monkeypatch.setattr(sessions.limits, "KEPT", 2 * takes[0].samples.size - 1)
+    read, takes = sessions.read(session)
+    assert [take.file for take in takes] == ["take-0000.wav"]
+    assert "more sound, expected at most" in read.rejected[1].reason
 
 
 def test_the_same_id_is_not_recorded_twice(session: Path) -> None:
@@ -196,6 +222,7 @@ def test_a_drawer_that_rests_while_there_is_light_cannot_be_compared(session: Pa
         (lambda m: m["rig"].update(microphones=m["rig"]["microphones"][:2]), "2 microphones"),
         (lambda m: m["object"].update(ball="tennis"), "unknown key"),
         (lambda m: m["takes"].append(m["takes"][0]), "one file twice"),
+        (lambda m: m["takes"][1].update(vision=m["takes"][0]["vision"]), "one track twice"),
         (lambda m: m["takes"][0].update(light_off_at=-1.0), "greater than 0"),
         (lambda m: m["takes"][0].update(vision="../up.csv"), "letters, digits"),
         (lambda m: m["takes"][0].pop("frames"), "no key 'frames'"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.systems.rigid_bodies import model_files
+from ricochet.tasks.systems.rigid_bodies import model_compiling, model_files
 from tests.models.systems.rigid_bodies import swings
 
 BODY = "<body name='b'><joint name='j'/><geom size='0.1'/></body>"
@@ -97,7 +97,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> N
         model_files.read(written(tmp_path, text.replace("{}", many)))
 
 
-@pytest.mark.parametrize("name", model_files.SOLVERS)
+@pytest.mark.parametrize("name", model_compiling.SOLVERS)
 def test_a_solver_has_an_end(tmp_path: Path, name: str) -> None:
     text = f"<mujoco><option {name}='{{}}'/><worldbody>{BODY}</worldbody></mujoco>"
     model_files.read(written(tmp_path, text.format(1000)))
@@ -143,3 +143,16 @@ def test_what_would_end_the_process_or_take_all_pairs_is_refused(tmp_path: Path)
     with pytest.raises(BadInput, match="120 geoms that may touch"):
         model_files.read(written(tmp_path, touching(120)))
     assert model_files.read(written(tmp_path, touching(30))).ngeom == 30
+
+
+@pytest.mark.parametrize("count, said", [(166, r"steps of 0\.|one that takes"), (41, "equalities")])
+def test_welds_that_make_steps_long_are_refused(tmp_path: Path, count: int, said: str) -> None:
+    place = swings.CART.rindex("</mujoco>")
+    (body,) = re.findall(r'<body name="([^"]*)"', swings.CART)[:1]
+    welds = f'<weld body1="{body}" relpose="0.1 0 0 1 0 0 0"/>' * count
+    exact = '<option solver="PGS" iterations="1000" noslip_iterations="1000" tolerance="0"/>'
+    text = (
+        f"{swings.CART[:place]}{exact if count > 100 else ''}<equality>{welds}</equality></mujoco>"
+    )
+    with pytest.raises(BadInput, match=said):
+        model_files.read(written(tmp_path, text))
