@@ -54,14 +54,15 @@ class Shared:
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a request on when its login has a place for it."""
-        if scope["type"] != "http" or FREE.fullmatch(scope["path"]):
+        kind = self._kind(scope) if scope["type"] == "http" else ""
+        login = server_logins.stated(scope["headers"]) or b"" if kind else b""
+        if not kind or (kind == "file" and not login):  # whose slow senders would be all one
             await self.application(scope, receive, send)
             return
-        kind, end, again = self._kind(scope), None, receive
+        end, again = None, receive
         if kind != "file":  # else a slow sender would hold a place
             come = await _whole(receive)
             end, again = receive, _again(come, receive)  # after its body comes its client's leave
-        login = server_logins.stated(scope["headers"]) or b""
         async with self._place(login, kind) as free:
             if await _admitted(free, end, self.wait):
                 await _answer(self.application, scope, again, send, free.release)
@@ -69,6 +70,9 @@ class Shared:
                 await _postpone(send)
 
     def _kind(self, scope: Any) -> str:
+        """Return which places a request takes; none where it is answered without work."""
+        if FREE.fullmatch(scope["path"]):
+            return ""
         if scope["method"] == "PUT" and self.written.fullmatch(scope["path"]):
             return "file"
         return "heavy" if HEAVY.fullmatch(scope["path"]) else "light"

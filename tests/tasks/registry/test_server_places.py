@@ -172,8 +172,11 @@ async def test_files_are_written_as_they_come_by_a_few_at_a_time():
     other = server.ask(b"two:a", path="/files/1/a", method="PUT")
     await settle()
     assert len(server.working) == most + 1 and not asked[-1].begun
+    nobodys = [server.ask(b"", path="/files/1/a", method="PUT") for _ in range(most + 5)]
+    await settle()
+    assert len(server.working) == 2 * most + 6
     server.end.set()
-    assert {await each.status() for each in [*asked, other]} == {200}
+    assert {await each.status() for each in [*asked, other, *nobodys]} == {200}
     assert server.shared._places == {}
 
 
