@@ -191,10 +191,14 @@ def create_app() -> Bounded:
 
     server_bodies.bound(app)
     found = _asking() if server_logins.ASKING in os.environ else _unasking()
-    shared: Application = Shared(server_answers.PageFiles(found, _pages()), written=FILES)
-    if server_logins.ASKING in os.environ:
-        shared = server_passwords.Asking(shared, server_passwords.of_mlflow())
-    return Bounded(Reduced(shared), files=FILES, body=BODY)
+    inner: Application = server_answers.PageFiles(found, _pages())
+    if server_logins.ASKING not in os.environ:
+        return Bounded(Reduced(Shared(inner, written=FILES)), files=FILES, body=BODY)
+    comparing = server_passwords.Comparing(server_passwords.of_mlflow())
+    shared = Shared(server_passwords.Asking(inner, comparing), written=FILES)  # as it was, after
+    return Bounded(  # a wait, and before a body is read
+        Reduced(server_passwords.Asking(shared, comparing)), files=FILES, body=BODY
+    )
 
 
 def _pages() -> str:

@@ -53,27 +53,18 @@ def of_mlflow() -> Passwords:
     return Passwords(is_known, is_right)
 
 
-class Asking:
-    """An application in front of another that refuses wrong passwords."""
+class Comparing:
+    """Says whether logins are right, of which strangers wait in a queue of their own."""
 
-    def __init__(self, application: Application, passwords: Passwords) -> None:
-        """Stand in front of an application."""
-        self.application, self.passwords = application, passwords
+    def __init__(self, passwords: Passwords) -> None:
+        """Take what is known of names and passwords."""
+        self.passwords = passwords
         self._strangers, self._others = (asyncio.Semaphore(AT_A_TIME) for _ in range(2))
         self._right: dict[bytes, None] = {}
         self._salt = secrets.token_bytes(32)
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Pass a request on whose login is right, or that has none: MLflow says what is open."""
-        login = server_logins.stated(scope["headers"]) if scope["type"] == "http" else b""
-        if login and not await self._is_right(login):
-            await send({"type": "http.response.start", "status": 401, "headers": _HEAD})
-            said = b"found a wrong name or password\n"
-            await send({"type": "http.response.body", "body": said})
-            return
-        await self.application(scope, receive, send)
-
-    async def _is_right(self, login: bytes) -> bool:
+    async def is_right(self, login: bytes) -> bool:
+        """Say whether `name:password` is right."""
         try:
             name, _, password = login.decode().partition(":")
         except UnicodeDecodeError:
@@ -81,10 +72,36 @@ class Asking:
         if self.passwords.is_known(name, password):
             return True
         mark = hashlib.sha256(self._salt + login).digest()
-        async with self._others if mark in self._right else self._strangers:
-            right = await asyncio.to_thread(self.passwords.is_right, name, password)
+        if mark in self._right:
+            async with self._others:
+                if mark in self._right:  # still, after the wait: its password may be another now
+                    return await self._compared(name, password, mark)
+        async with self._strangers:
+            return await self._compared(name, password, mark)
+
+    async def _compared(self, name: str, password: str, mark: bytes) -> bool:
+        right = await asyncio.to_thread(self.passwords.is_right, name, password)
+        self._right.pop(mark, None)
         if right:
-            self._right[mark] = self._right.pop(mark, None)
+            self._right[mark] = None
             if len(self._right) > MOST:
                 del self._right[next(iter(self._right))]
         return right
+
+
+class Asking:
+    """An application in front of another that refuses wrong passwords."""
+
+    def __init__(self, application: Application, comparing: Comparing) -> None:
+        """Stand in front of an application."""
+        self.application, self.comparing = application, comparing
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Pass a request on whose login is right, or that has none: MLflow says what is open."""
+        login = server_logins.stated(scope["headers"]) if scope["type"] == "http" else b""
+        if login and not await self.comparing.is_right(login):
+            await send({"type": "http.response.start", "status": 401, "headers": _HEAD})
+            said = b"found a wrong name or password\n"
+            await send({"type": "http.response.body", "body": said})
+            return
+        await self.application(scope, receive, send)

@@ -21,14 +21,17 @@ MOST, MOST_DATASETS = 40, 2
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
+TEXTS, LONGEST_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`"), 1000
+"""Of a filter, and characters of each: one of seven thousand is sought in tags for a minute."""
 MOST_STEPS = 25_000
 PAGES = {
     "_search_runs": 100,
+    "search_model_versions": 1000,
     "get_metric_history": MOST_STEPS,
     "get_metric_history_bulk": MOST_STEPS,
     "get_metric_history_bulk_interval": 2500,
 }
-"""Most entries of a page by what is asked: runs, with all that they say, and steps of metrics."""
+"""Most entries of a page by what is asked: runs and versions, with all that they say, and steps."""
 LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20, "run_ids": 100}
 """Entries of what else a search takes."""
 BOUNDED = {"filter_string", *LISTS}
@@ -79,6 +82,8 @@ def _refuse_lists(given: Mapping[str, Any]) -> None:
 def _refuse_filter(words: str) -> None:
     if len(words) > LONGEST:
         raise refusal("a filter without end", f"at most {LONGEST} characters")
+    if max((len(text) for text in TEXTS.findall(words)), default=0) > LONGEST_TEXT:
+        raise refusal("a text without end", f"at most {LONGEST_TEXT} characters")
     operators = sum(1 for _ in OPERATORS.finditer(words))
     if operators > MOST:
         raise refusal(f"{operators} operators", f"at most {MOST}")

@@ -43,8 +43,8 @@ CHANNELS = 64
 SAMPLES = 2**24
 """Of a recording, in all channels together: at 48 kHz 5.8 minutes of one and 50 s of seven, whose
 bounces take up to a gigabyte to find."""
-KEPT = 2**27
-"""Samples of a session that are kept at a time, of all takes: 20 minutes of seven at 16 kHz."""
+KEPT = 2**26
+"""Samples of a session that are kept at a time, of all takes: 10 minutes of seven at 16 kHz."""
 DURATION = 1200.0
 """s, of a recording: bounces are looked for at every quarter of a millisecond."""
 RATES = (8000, 384_000)

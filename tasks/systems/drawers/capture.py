@@ -149,9 +149,10 @@ def _setting(wanted: DrawerSessions) -> Any:
 def _sound_card(wanted: DrawerSessions, general: Capture) -> Recorder:
     from ricochet.hardware.microphones.sound_device import SoundCard
 
-    if len(wanted.microphones) < LOCATABLE:
+    if not LOCATABLE <= len(wanted.microphones) <= sessions.MOST_MICROPHONES:
         found = f"{len(wanted.microphones)} places"
-        raise BadInput("drawers.microphones", found, f"{LOCATABLE} at least, one for each channel")
+        expected = f"{LOCATABLE} to {sessions.MOST_MICROPHONES}, one for each channel"
+        raise BadInput("drawers.microphones", found, expected)
     places = [
         positions.position(place, f"drawers.microphones, entry {number}")
         for number, place in enumerate(wanted.microphones)

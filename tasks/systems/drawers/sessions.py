@@ -46,6 +46,8 @@ LEAST_SECONDS = 5.0
 STUCK = 0.5  # s for which a microphone that works does not give one value
 FARTHEST = 10.0
 """m, of a microphone from the closed front: what is more was written in other units."""
+MOST_MICROPHONES = 16
+"""Of a ring: of each two much is kept, for every frame."""
 LATEST = 0.1  # s by which the light may go off after a take's end: clocks
 NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used
@@ -188,9 +190,10 @@ def parse(text: str | bytes, path: Path) -> Session:
     rig = manifests.rig(content.rig, f"{path}: rig.microphones")
     if rig.sample_rate != SAMPLE_RATE:
         raise BadInput(f"{path}: rig.sample_rate", f"{rig.sample_rate} Hz", f"{SAMPLE_RATE} Hz")
-    if len(rig.microphones) < manifests.LOCATABLE:
+    if not manifests.LOCATABLE <= len(rig.microphones) <= MOST_MICROPHONES:
         found = f"{len(rig.microphones)} microphones"
-        expected = f"{manifests.LOCATABLE} at least: a ring hears where the drawer is"
+        few, most = manifests.LOCATABLE, MOST_MICROPHONES
+        expected = f"{few} at least, a ring hears where the drawer is, and at most {most}"
         raise BadInput(f"{path}: rig.microphones", found, expected)
     farthest = max(abs(each) for one in rig.microphones for each in one.position)
     if farthest > FARTHEST:

@@ -24,8 +24,8 @@ SECONDS = 30
 """Of processor time, and twice that of any."""
 STEPS, LONGEST = 20, 2e-3
 """Steps that it is moved, and processor time that each may take, s: a fit takes millions."""
-MOST_ITERATIONS = 1000
-"""Of each of MuJoCo's solvers in a step; its own default is 100."""
+MOST_ITERATIONS = 100
+"""Of each of MuJoCo's solvers in a step, as many as by default."""
 SOLVERS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations")
 EXPECTED = "a model that MuJoCo compiles"
 

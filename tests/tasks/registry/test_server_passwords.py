@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from ricochet.tasks.registry import server_logins, server_passwords
-from ricochet.tasks.registry.server_passwords import AT_A_TIME, Asking, Passwords
+from ricochet.tasks.registry.server_passwords import AT_A_TIME, Asking, Comparing, Passwords
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ class Server:
 
     def __init__(self):
         self.compared, self.passed, self.end = [], 0, threading.Event()
-        self.application = Asking(self.answer, Passwords(self.is_known, self.is_right))
+        self.application = Asking(self.answer, Comparing(Passwords(self.is_known, self.is_right)))
 
     def is_known(self, name, password):
         return (name, password) == ("known", "a")
@@ -84,6 +84,30 @@ def test_whoever_was_right_waits_for_no_stranger(monkeypatch):
         server.end.set()
         assert await asyncio.gather(*again) == [200] * 3
         assert await asyncio.gather(*strangers) == [401] * 5
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
+
+
+def test_whoever_is_right_no_more_waits_with_strangers():
+    async def asked():
+        server = Server()
+        server.end.set()
+        assert [await server.ask(each) for each in (b"old:right", b"one:right")] == [200, 200]
+        server.end.clear()
+        server.is_right = lambda name, password: (
+            server.compared.append(name),
+            server.end.wait(30.0),
+            name != "old",
+        )[2]
+        server.application.comparing.passwords = Passwords(server.is_known, server.is_right)
+        many = [server.ask(b"old:right") for _ in range(20)]
+        while len(server.compared) < 2 + AT_A_TIME:
+            await asyncio.sleep(0.01)
+        right = server.ask(b"one:right")
+        server.end.set()
+        assert await right == 200
+        assert server.compared[2:5].count("old") <= AT_A_TIME + 1
+        assert await asyncio.gather(*many) == [401] * 20
 
     asyncio.run(asyncio.wait_for(asked(), 30.0))
 

@@ -26,6 +26,7 @@ MANY = [
     "tags.a = 'x' and " * 400_000,
     " " * 2**15 + "x",
     " and ".join(f"dataset{'s' * (number % 2)}.name = 'd'" for number in range(3)),
+    f"tags.a ILIKE '%{'a' * 1000}b%'",
 ]
 
 
@@ -102,6 +103,18 @@ def test_a_page_has_few_runs_and_the_next_one_follows(stores, monkeypatch):
     for run in made:
         runs.delete_run(run)
     assert found == made and pages == 3
+
+
+def test_a_page_has_few_versions_and_the_next_one_follows(stores, monkeypatch):
+    monkeypatch.setitem(server_searches.PAGES, "search_model_versions", 2)
+    models = stores[1]
+    models.create_registered_model("many")
+    for _ in range(3):
+        models.create_model_version("many", "mlflow-artifacts:/1/a")
+    first = models.search_model_versions("name = 'many'", 10_000)
+    assert len(first) == 2
+    assert len(models.search_model_versions("name = 'many'", page_token=first.token)) == 1
+    assert len(models.search_model_versions("name = 'many'", 1)) == 1
 
 
 def test_a_metric_is_read_in_pages_whoever_asks_for_all(stores, monkeypatch):

@@ -16,6 +16,7 @@ from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems.drawers import add_motion, capture, sessions, track_files
 
+RING = [{"channel": n, "position": [0.1 * n, 0.1 * (n % 3), 0.0]} for n in range(17)]
 SETTING = Setting("kitchen-small", array="ring-4", seconds=12.0, light_off=8.0)
 
 
@@ -220,6 +221,7 @@ def test_a_drawer_that_rests_while_there_is_light_cannot_be_compared(session: Pa
         (lambda m: m.update(schema="ricochet.session/1"), "ricochet.drawer-session/1"),
         (lambda m: m["rig"].update(sample_rate=44_100), "44100 Hz, expected 16000 Hz"),
         (lambda m: m["rig"].update(microphones=m["rig"]["microphones"][:2]), "2 microphones"),
+        (lambda m: m["rig"].update(microphones=RING), "17 microphones"),
         (lambda m: m["object"].update(ball="tennis"), "unknown key"),
         (lambda m: m["takes"].append(m["takes"][0]), "one file twice"),
         (lambda m: m["takes"][1].update(vision=m["takes"][0]["vision"]), "one track twice"),
