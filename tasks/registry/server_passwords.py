@@ -69,6 +69,8 @@ class Comparing:
             name, _, password = login.decode().partition(":")
         except UnicodeDecodeError:
             return False
+        if not name.isprintable():
+            return False
         if self.passwords.is_known(name, password):
             return True
         mark = hashlib.sha256(self._salt + login).digest()

@@ -233,6 +233,7 @@ def load(session: Session, stated: StatedTake) -> Take:
     if stated.vision is not None and stated.light_off_at is not None:
         file = session.folder / stated.vision
         vision = track_files.read(file)
+        track_files.check_rate(file, vision, seconds)
         track_files.check_lit(file, vision, stated.light_off_at)
         notes.append(_compared(file, vision, samples))
     else:
@@ -240,6 +241,7 @@ def load(session: Session, stated: StatedTake) -> Take:
     if stated.motion is not None:
         file = session.folder / stated.motion
         motion = track_files.read(file)
+        track_files.check_rate(file, motion, seconds)
         track_files.check_throughout(file, motion, seconds)
         notes.append(_compared(file, motion, samples))
     if vision is not None and motion is not None:

@@ -19,6 +19,8 @@ LEAST = 0.02
 """Least way between both ends of a track that moves, m."""
 AGREE = 0.02
 """m, by which camera and measured motion may differ."""
+MOST_A_SECOND = 1000
+"""Rows, of a take: those of all takes are kept."""
 GAP = 0.5
 """Longest time between frames of a motion that is throughout, s."""
 
@@ -48,6 +50,13 @@ def write(file: Path, track: Track) -> None:
     rows = zip(track.times, track.positions, strict=True)
     lines = (f"{time:.6g},{position:.6g}" for time, position in rows)
     write_bytes(file, ("\n".join((",".join(COLUMNS), *lines)) + "\n").encode())
+
+
+def check_rate(file: Path, track: Track, seconds: float) -> None:
+    """Refuse a track of very many rows for a take of so many seconds."""
+    if len(track.times) > (most := round(MOST_A_SECOND * (seconds + 1.0))):
+        expected = f"at most {most}, {MOST_A_SECOND} a second"
+        raise BadInput(str(file), f"{len(track.times)} rows", expected)
 
 
 def check_throughout(file: Path, track: Track, seconds: float) -> None:

@@ -19,6 +19,7 @@ from ricochet.tasks.systems.interface import InferenceRequest
 from ricochet.tasks.systems.rigid_bodies import (
     model_files,
     model_inference,
+    model_pace,
     model_packages,
     model_parameters,
     model_recordings,
@@ -111,6 +112,7 @@ def _read(request: InferenceRequest) -> _Read:
         )
         for files in (request.files, request.predicted)
     )
+    model_pace.check(file, model, [each.states for each in (*learnt.values(), *others.values())])
     return _Read(model, unknown, learnt, others)
 
 

@@ -317,3 +317,12 @@ class TestAddedMotion:
         assert "expected 0 to 12 s" in capsys.readouterr().err
         assert add_motion.main([str(session), "take-0000.wav", str(film), "8"]) == 0
         assert capsys.readouterr().out == "take-0000.wav: motion added\n"
+
+
+@pytest.mark.parametrize("name", ["vision", "motion"])
+def test_a_track_of_very_many_rows_is_refused(session: Path, name: str) -> None:
+    """Those of all takes are kept: half a million rows for each of 150 takes took 1.3 GB."""
+    times = np.linspace(0.0, 7.9 if name == "vision" else 12.0, 13_001)
+    track = Track(times, np.interp(times, [0.0, 12.0], [0.1, 0.3]))
+    track_files.write(session / f"{name}-0000.csv", track)
+    assert "13001 rows, expected at most 13000, 1000 a second" in reason(session)
