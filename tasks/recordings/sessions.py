@@ -5,6 +5,7 @@ as a whole (a key, a microphone) is refused; what is wrong with one take sets th
 its reason, and the rest goes on.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -142,7 +143,11 @@ def read_session(folder: Path) -> Session:
     session, takes = read_manifest(path)
     good: list[Take] = []
     bad: list[Rejected] = []
+    known: dict[str, str] = {}
     for take in takes:
+        if (before := known.setdefault(take.sha256, take.file)) != take.file:
+            bad.append(Rejected(take.file, again(before)))  # evidence counts once
+            continue
         try:
             manifests.check_sound(folder, take, session.rig)
         except BadInput as error:
@@ -150,6 +155,34 @@ def read_session(folder: Path) -> Session:
         else:
             good.append(take)
     return replace(session, takes=tuple(good), rejected=tuple(bad))
+
+
+def again(before: str) -> str:
+    """Return why a take is left out whose recording is that of another.
+
+    >>> again("take-0000.flac")
+    'found the recording of take-0000.flac, expected each once'
+    """
+    return f"found the recording of {before}, expected each once"
+
+
+def once(sessions: Sequence[Session]) -> tuple[Session, ...]:
+    """Leave out takes whose recordings are in an earlier one of several sessions."""
+    known: dict[str, str] = {}
+    found = []
+    for session in sessions:
+        named = {take.file: f"{session.identity}/{take.file}" for take in session.takes}
+        places = {
+            take.file: known.setdefault(take.sha256, named[take.file]) for take in session.takes
+        }
+        kept = tuple(take for take in session.takes if places[take.file] == named[take.file])
+        repeated = tuple(
+            Rejected(take.file, again(places[take.file]))
+            for take in session.takes
+            if take not in kept
+        )
+        found.append(replace(session, takes=kept, rejected=(*session.rejected, *repeated)))
+    return tuple(found)
 
 
 def load_take(path: Path) -> Float[ndarray, "channel frame"]:

@@ -279,3 +279,26 @@ def test_the_digest_of_the_data_is_that_of_the_tracking_file(tmp_path):
     digest = "0" * 32 + ".dir"
     file.write_text(f"outs:\n- md5: {digest}\n  path: data\n")
     assert recordings.data_digest(file) == digest
+
+
+def test_a_recording_counts_once_whatever_its_name(folder):
+    """Taken twice, a posterior would be narrower than what was heard."""
+    file = folder / "session.json"
+    content = json.loads(file.read_text())
+    first = content["takes"][0]
+    (folder / "copy.flac").hardlink_to(folder / first["file"])
+    content["takes"].append({**first, "file": "copy.flac"})
+    file.write_text(json.dumps(content))
+    session = recordings.read_session(folder)
+    assert [take.file for take in session.takes] == [take["file"] for take in content["takes"][:-1]]
+    (rejected,) = session.rejected
+    assert rejected.file == "copy.flac" and f"the recording of {first['file']}" in rejected.reason
+
+
+def test_a_recording_of_an_earlier_session_is_left_out(folder):
+    one = recordings.read_session(folder)
+    other = replace(one, identity="other", takes=one.takes[1:])
+    first, second = recordings.once([one, other])
+    assert first == one and second.takes == ()
+    assert [entry.file for entry in second.rejected] == [take.file for take in one.takes[1:]]
+    assert f"the recording of {one.identity}/{one.takes[1].file}" in second.rejected[0].reason

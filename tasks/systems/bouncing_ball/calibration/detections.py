@@ -74,7 +74,7 @@ def detect(
         BadInput: A session cannot be read, or one of its channels cannot be what is stated.
     """
     found = (recordings.read_session(folder) for folder in folders)
-    named = tuple(sorted(found, key=lambda session: session.started_at))
+    named = recordings.once(sorted(found, key=lambda session: session.started_at))
     for session in named:
         _check_height(session)
     sessions, left_out = _best(named)
