@@ -145,12 +145,15 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
     """Return recordings by file.
 
     Raises:
-        BadInput: If a file is named twice.
+        BadInput: If a file is named twice, or two hold the same motion: evidence counts once.
     """
     found: dict[str, Recorded] = {}
+    known: dict[bytes, str] = {}
     for name, run in zip(names, runs, strict=True):
         if name in found:
             raise BadInput(name, "the file named twice", "each recording once")
+        if (before := known.setdefault(run.states.tobytes(), name)) != name:
+            raise BadInput(name, f"the motion of {before}", "each recording once")
         found[name] = run
     return found
 

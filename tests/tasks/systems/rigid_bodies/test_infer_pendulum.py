@@ -155,6 +155,8 @@ def test_recordings_that_do_not_go_together_are_refused() -> None:
         motion_inference.windows_of(PENDULUM, {"a.csv": still}, 1.0)
     with pytest.raises(BadInput, match="the file named twice"):
         motion_inference.of_files(["a", "a"], [still, still])
+    with pytest.raises(BadInput, match=r"b: found the motion of a, expected each recording once"):
+        motion_inference.of_files(["a", "b"], [still, Recorded(np.zeros((401, 4)), RATE)])
 
 
 def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
