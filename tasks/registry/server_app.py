@@ -191,14 +191,20 @@ def create_app() -> Bounded:
 
     server_bodies.bound(app)
     found = _asking() if server_logins.ASKING in os.environ else _unasking()
-    inner: Application = server_answers.PageFiles(found, _pages())
+    inner = server_answers.PageFiles(found, _pages())
+    return Bounded(Reduced(in_places(inner)), files=FILES, body=BODY)
+
+
+def in_places(inner: Application) -> Application:
+    """Give each login its places in front of an application.
+
+    Where there are logins a right one is asked for before a body is read, and again after the wait.
+    """
     if server_logins.ASKING not in os.environ:
-        return Bounded(Reduced(Shared(inner, written=FILES)), files=FILES, body=BODY)
+        return Shared(inner, written=FILES)
     comparing = server_passwords.Comparing(server_passwords.of_mlflow())
-    shared = Shared(server_passwords.Asking(inner, comparing), written=FILES)  # as it was, after
-    return Bounded(  # a wait, and before a body is read
-        Reduced(server_passwords.Asking(shared, comparing)), files=FILES, body=BODY
-    )
+    asked = server_passwords.Asking(inner, comparing)
+    return server_passwords.Asking(Shared(asked, written=FILES), comparing)
 
 
 def _pages() -> str:

@@ -8,16 +8,19 @@ import pytest
 from graphql import parse
 from mlflow.server.graphql import graphql_no_batching
 
+from ricochet.tasks.registry import server_passwords, server_places
 from ricochet.tasks.registry.server_app import (
     ORIGINS,
     OWN,
     READER,
     SIMPLE,
     Reduced,
+    in_places,
     is_open,
     is_own_page,
 )
 from ricochet.tasks.registry.server_logins import ADMIN, ASKING
+from ricochet.tasks.registry.server_passwords import Passwords
 
 USED = [
     "/",
@@ -270,3 +273,39 @@ def test_a_way_round_it_is_refused(name):
     assert asks("GET", FILES, query=b"path=3&path=" + quoted) == 400
     assert asks("GET", f"{FILES}/", query=b"path=" + quoted) == 400
     assert asks("GET", FILES) == asks("GET", FILES, query=b"path=") == 400
+
+
+def test_a_password_that_changes_while_its_request_waits_is_asked_for_again(monkeypatch):
+    """MLflow would compare those of files one after another, in the way of all else."""
+    monkeypatch.setenv(ASKING, "somewhere")
+    right, passed, end = {"one:a"}, [], asyncio.Event()
+
+    def known(name, password):
+        return f"{name}:{password}" in right
+
+    monkeypatch.setattr(server_passwords, "of_mlflow", lambda: Passwords(known, known))
+
+    async def inner(scope, receive, send):
+        passed.append(scope)
+        await end.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def asked():
+        application, most = in_places(inner), server_places.AT_A_TIME["file"]
+        stated = [(b"authorization", b"Basic " + base64.b64encode(b"one:a"))]
+        path = "/api/2.0/mlflow-artifacts/artifacts/1/a"
+        scope = {"type": "http", "method": "PUT", "path": path, "headers": stated}
+        statuses = []
+
+        async def send(message):
+            statuses.extend([message["status"]] if "status" in message else [])
+
+        tasks = [asyncio.create_task(application(dict(scope), None, send)) for _ in range(most + 9)]
+        while len(passed) < most:
+            await asyncio.sleep(0)
+        right.clear()
+        end.set()
+        await asyncio.gather(*tasks)
+        assert len(passed) == most and sorted(statuses) == [200] * most + [401] * 9
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
