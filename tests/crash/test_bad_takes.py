@@ -86,7 +86,7 @@ def redigest(folder, name):
 
 def test_eight_bad_takes_are_set_aside_and_the_others_are_detected(tmp_path, drops):
     rig, good = drops
-    takes = [good[0], *[good[0]] * len(SPOILERS), good[1]]
+    takes = [good[0], *[0.9 * good[0]] * len(SPOILERS), good[1]]
     plan = small_sessions.plan(tmp_path / "evening", rig=rig)
     small_sessions.write_session(plan, takes, form="wav")
     for number, spoil in enumerate(SPOILERS, start=1):
