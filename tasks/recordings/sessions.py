@@ -171,17 +171,14 @@ def once(sessions: Sequence[Session]) -> tuple[Session, ...]:
     known: dict[str, str] = {}
     found = []
     for session in sessions:
-        named = {take.file: f"{session.identity}/{take.file}" for take in session.takes}
-        places = {
-            take.file: known.setdefault(take.sha256, named[take.file]) for take in session.takes
-        }
-        kept = tuple(take for take in session.takes if places[take.file] == named[take.file])
-        repeated = tuple(
-            Rejected(take.file, again(places[take.file]))
-            for take in session.takes
-            if take not in kept
-        )
-        found.append(replace(session, takes=kept, rejected=(*session.rejected, *repeated)))
+        kept, repeated = list[Take](), list(session.rejected)
+        for take in session.takes:
+            name = f"{session.identity}/{take.file}"
+            if (before := known.setdefault(take.sha256, name)) == name:
+                kept.append(take)
+            else:
+                repeated.append(Rejected(take.file, again(before)))
+        found.append(replace(session, takes=tuple(kept), rejected=tuple(repeated)))
     return tuple(found)
 
 

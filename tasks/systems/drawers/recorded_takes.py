@@ -74,12 +74,13 @@ class Recorded:
 
 def recorded(session: Session, take: Take) -> Recorded:
     """Return a take with what is heard in its frames, and what is true as far as it is known."""
-    seen = features.of_samples(take.samples)
+    samples = take.samples
+    seen = features.of_samples(samples)
     count = len(seen.speed)
     track = take.motion or take.vision
     nowhere = Labels(*(np.zeros(count) for _ in range(3)))
     truth = labels.of_track(track.times, track.positions, count) if track else nowhere
-    return Recorded(session, take, Frames(seen, spectra.powers(take.samples, FRAME), truth))
+    return Recorded(session, take, Frames(seen, spectra.powers(samples, FRAME), truth))
 
 
 def trial(each: Recorded) -> Trial:

@@ -152,25 +152,26 @@ def read(folder: Path) -> tuple[Session, list[Take]]:
     good: dict[str, StatedTake] = {}
     taken: list[Take] = []
     bad: list[Rejected] = []
+    held = 0
     for stated in session.takes:
         try:
-            _check_room(session, stated, good, taken)
+            _check_room(session, stated, good, held)
             taken.append(load(session, stated))
         except BadInput as error:
             bad.append(Rejected(stated.file, str(error).removeprefix(f"{folder}/")))
         else:
             good[stated.sha256] = stated
+            held += taken[-1].kept.size
     return replace(session, takes=tuple(good.values()), rejected=tuple(bad)), taken
 
 
 def _check_room(
-    session: Session, stated: StatedTake, good: Mapping[str, StatedTake], taken: Sequence[Take]
+    session: Session, stated: StatedTake, good: Mapping[str, StatedTake], held: int
 ) -> None:
     """Refuse a sound that is there already, or beyond what is kept of all, before it is read."""
     path = str(session.folder / stated.file)
     if (before := good.get(stated.sha256)) is not None:
         raise BadInput(path, f"the recording of {before.file}", "each once")
-    held = sum(each.kept.size for each in taken)
     if held + stated.frames * len(session.rig.microphones) > limits.KEPT:
         raise BadInput(path, "more sound", f"at most {limits.KEPT} samples of all takes")
 
