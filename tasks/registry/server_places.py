@@ -1,41 +1,34 @@
 """How much of a server each login has: a few requests are worked on at a time, others wait.
 
 MLflow's server has forty threads, of which one works at a time, and its database fifteen
-connections: forty requests of one login, of seconds each, kept all others out. Whose a request is
-its name and password say, before anybody looks whether they are right: so what is tried with wrong
-ones, or with none, takes no place of those who have the right ones. Requests wait without a thread,
-and leave when their client does. Places are given up when an answer begins, since who takes it
-slowly takes no processor.
+connections: forty requests of one login, of seconds each, kept all others out, and as many of six
+logins together. Whose a request is its name and password say, before anybody looks whether they are
+right: so what is tried with wrong ones, or with none, takes no place of those who have the right
+ones. Requests wait without a thread, the next being of whoever has fewest (`server_turns`), and
+leave when their client does. Places are given up when an answer begins, since who takes it slowly
+takes no processor.
 """
 
 import asyncio
 import contextlib
 import json
+import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ricochet.tasks.registry import server_logins
 from ricochet.tasks.registry.server_limits import Application, Message, Receive, Send
+from ricochet.tasks.registry.server_turns import Turns
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
-AT_A_TIME = {"heavy": 4, "light": 8, "file": 16}
-"""Requests of a login that are worked on at once: heavy ones, each of which may take a hundred
-megabytes, others, and files that are written, which wait for their sender."""
+AT_A_TIME = {"heavy": (4, 6), "light": (8, 12), "file": (16, math.inf)}
+"""Requests that are worked on at once, of a login and of all: heavy ones, each of which may take a
+hundred megabytes, others, and files that are written, which wait for their sender."""
 WAIT = 30.0
 """Longest wait for a place, s."""
 FREE = re.compile(r"/|/health|/version|/static-files/.*")
 """What is answered without work."""
-
-
-@dataclass
-class _Places:
-    """Those of one login, and how many requests hold or wait for one."""
-
-    free: asyncio.Semaphore
-    users: int = 0
 
 
 class Shared:
@@ -50,7 +43,7 @@ class Shared:
                 again.
         """
         self.application, self.written, self.wait = application, written, wait
-        self._places: dict[tuple[bytes, str], _Places] = {}
+        self.turns = {kind: Turns(*most) for kind, most in AT_A_TIME.items()}
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a request on when its login has a place for it."""
@@ -63,9 +56,12 @@ class Shared:
         if kind != "file":  # else a slow sender would hold a place
             come = await _whole(receive)
             end, again = receive, _again(come, receive)  # after its body comes its client's leave
-        async with self._place(login, kind) as free:
-            if await _admitted(free, end, self.wait):
-                await _answer(self.application, scope, again, send, free.release)
+        turns = self.turns[kind]
+        turn = turns.ask(login)
+        with contextlib.ExitStack() as held:
+            held.callback(turns.leave, login, turn)
+            if await _come(turn, end, self.wait):
+                await self.application(scope, again, _leaving(held, send))
             else:
                 await _postpone(send)
 
@@ -76,19 +72,6 @@ class Shared:
         if scope["method"] == "PUT" and self.written.fullmatch(scope["path"]):
             return "file"
         return "heavy" if HEAVY.fullmatch(scope["path"]) else "light"
-
-    @contextlib.asynccontextmanager
-    async def _place(self, login: bytes, kind: str) -> Any:
-        """Yield what a request of a login acquires; nothing is kept of one that asks no more."""
-        key = (login, kind)
-        found = self._places.setdefault(key, _Places(asyncio.Semaphore(AT_A_TIME[kind])))
-        found.users += 1
-        try:
-            yield found.free
-        finally:
-            found.users -= 1
-            if not found.users:
-                del self._places[key]
 
 
 async def _whole(receive: Receive) -> list[Message]:
@@ -110,46 +93,31 @@ def _again(come: list[Message], receive: Receive) -> Receive:
     return received
 
 
-async def _admitted(free: asyncio.Semaphore, end: Receive | None, wait: float) -> bool:
-    """Wait for a place; false, and none is held, where none came or the client left before.
+async def _come(turn: asyncio.Future[None], end: Receive | None, wait: float) -> bool:
+    """Wait for a turn; false where none came, or the client left before.
 
     Args:
         end: Returns when the client has left, where that can be waited for.
     """
-    if not free.locked():
-        return await free.acquire()
-    turn = asyncio.ensure_future(free.acquire())
-    left = asyncio.ensure_future(end() if end else asyncio.sleep(wait))
+    if turn.done():
+        return True
+    left: asyncio.Future[Any] = asyncio.ensure_future(end() if end else asyncio.sleep(wait))
     try:
-        await asyncio.wait({turn, left}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([turn, left], timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        return turn.done() and not left.done()
     finally:
         left.cancel()
-        turn.cancel()
-        await asyncio.gather(turn, left, return_exceptions=True)
-    held = not turn.cancelled() and turn.exception() is None
-    if held and not left.cancelled():
-        free.release()
-        return False
-    return held
+        await asyncio.gather(left, return_exceptions=True)
 
 
-async def _answer(
-    application: Application,
-    scope: Any,
-    receive: Receive,
-    send: Send,
-    release: Callable[[], None],
-) -> None:
-    """Have a request answered; its place is given up as its answer begins."""
-    once = contextlib.ExitStack()
-    once.callback(release)
+def _leaving(held: contextlib.ExitStack, send: Send) -> Send:
+    """Return what gives up a place as an answer begins, and sends it."""
 
     async def sent(message: Message) -> None:
-        once.close()
+        held.close()
         await send(message)
 
-    with once:
-        await application(scope, receive, sent)
+    return sent
 
 
 async def _postpone(send: Send) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ricochet.tasks.registry.server_methods import checked, refusal
 
-LARGEST = 2**17
+LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""

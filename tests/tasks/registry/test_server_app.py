@@ -291,7 +291,7 @@ def test_a_password_that_changes_while_its_request_waits_is_asked_for_again(monk
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def asked():
-        application, most = in_places(inner), server_places.AT_A_TIME["file"]
+        application, most = in_places(inner), server_places.AT_A_TIME["file"][0]
         stated = [(b"authorization", b"Basic " + base64.b64encode(b"one:a"))]
         path = "/api/2.0/mlflow-artifacts/artifacts/1/a"
         scope = {"type": "http", "method": "PUT", "path": path, "headers": stated}

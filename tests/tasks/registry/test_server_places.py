@@ -36,6 +36,9 @@ class Server:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"found"})
 
+    def held(self):
+        return sum(len(each.held) + len(each.waiting) for each in self.shared.turns.values())
+
     def ask(self, login=b"one:a", path=SEARCH, method="POST", body=b"{}"):
         return Asked(self.shared, login, path, method, body)
 
@@ -80,17 +83,33 @@ def in_a_loop(test):
 
 @in_a_loop
 async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
-    server, most = Server(), AT_A_TIME["heavy"]
-    asked = [server.ask(login) for login in (b"one:a", b"two:a", b"") for _ in range(most + 2)]
+    server, most = Server(), AT_A_TIME["heavy"][0]
+    asked = [server.ask() for _ in range(most + 2)]
     await settle()
-    assert len(server.working) == 3 * most
+    assert len(server.working) == most
     light = server.ask(path=GET)
     await settle()
-    assert len(server.working) == 3 * most + 1
+    assert len(server.working) == most + 1
     server.end.set()
     assert {await each.status() for each in [*asked, light]} == {200}
     assert len(server.working) == len(asked) + 1 and set(server.bodies) == {b"{}"}
-    assert server.shared._places == {}
+    assert server.held() == 0
+
+
+@in_a_loop
+async def test_of_all_logins_a_few_are_worked_on_and_the_next_is_of_who_has_fewest():
+    server, (each, every) = Server(), AT_A_TIME["heavy"]
+    names = [b"%d:a" % number for number in range(every)]
+    asked = [server.ask(name) for name in names for _ in range(each + 2)]
+    await settle()
+    assert len(server.working) == every
+    honest, last = server.ask(b"honest:a", body=b"honest"), server.ask(names[-1], body=b"last")
+    await settle()
+    assert len(server.working) == every
+    server.end.set()
+    assert {await each.status() for each in [*asked, honest, last]} == {200}
+    assert server.bodies.index(b"honest") < every + len(names) and server.bodies[-1] == b"last"
+    assert server.held() == 0
 
 
 def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
@@ -99,9 +118,9 @@ def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
     @in_a_loop
     async def shared():
         server = Server()
-        asked = [server.ask(str(number).encode()) for number in range(AT_A_TIME["heavy"] + 2)]
+        asked = [server.ask(str(number).encode()) for number in range(AT_A_TIME["heavy"][0] + 2)]
         await settle()
-        assert len(server.working) == AT_A_TIME["heavy"]
+        assert len(server.working) == AT_A_TIME["heavy"][0]
         server.end.set()
         assert {await each.status() for each in asked} == {200}
 
@@ -110,7 +129,7 @@ def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
 
 @in_a_loop
 async def test_whoever_leaves_while_it_waits_is_never_worked_on():
-    server, most = Server(), AT_A_TIME["heavy"]
+    server, most = Server(), AT_A_TIME["heavy"][0]
     asked = [server.ask() for _ in range(most)]
     waiting = [server.ask(body=b'{"a": 1}') for _ in range(5)]
     await settle()
@@ -119,12 +138,12 @@ async def test_whoever_leaves_while_it_waits_is_never_worked_on():
     await asyncio.gather(*(each.task for each in waiting[:4]))
     server.end.set()
     assert {await each.status() for each in [*asked, waiting[4]]} == {200}
-    assert len(server.working) == most + 1 and server.shared._places == {}
+    assert len(server.working) == most + 1 and server.held() == 0
 
 
 @in_a_loop
 async def test_whoever_waits_in_vain_is_asked_to_come_again():
-    server, most = Server(wait=0.05), AT_A_TIME["heavy"]
+    server, most = Server(wait=0.05), AT_A_TIME["heavy"][0]
     asked = [server.ask() for _ in range(most)]
     await settle()
     late = server.ask()
@@ -137,7 +156,7 @@ async def test_whoever_waits_in_vain_is_asked_to_come_again():
 
 @in_a_loop
 async def test_a_place_is_given_up_as_an_answer_begins_or_fails():
-    server, most = Server(), AT_A_TIME["heavy"]
+    server, most = Server(), AT_A_TIME["heavy"][0]
     server.end.set()
     held = asyncio.Event()
     slow = [server.ask() for _ in range(most)]
@@ -152,7 +171,7 @@ async def test_a_place_is_given_up_as_an_answer_begins_or_fails():
     held.set()
     for each in slow:
         await each.task
-    assert server.shared._places == {}
+    assert server.held() == 0
 
 
 @in_a_loop
@@ -167,7 +186,7 @@ async def test_what_is_answered_without_work_takes_no_place():
 
 @in_a_loop
 async def test_files_are_written_as_they_come_by_a_few_at_a_time():
-    server, most = Server(), AT_A_TIME["file"]
+    server, most = Server(), AT_A_TIME["file"][0]
     asked = [server.ask(path="/files/1/a", method="PUT") for _ in range(most + 5)]
     other = server.ask(b"two:a", path="/files/1/a", method="PUT")
     await settle()
@@ -177,7 +196,7 @@ async def test_files_are_written_as_they_come_by_a_few_at_a_time():
     assert len(server.working) == 2 * most + 6
     server.end.set()
     assert {await each.status() for each in [*asked, other, *nobodys]} == {200}
-    assert server.shared._places == {}
+    assert server.held() == 0
 
 
 def test_the_routes_of_mlflow_s_server_are_as_expected():
