@@ -28,7 +28,7 @@ from ricochet.tasks.recordings import manifests
 from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.recordings.manifests import Rejected
 from ricochet.tasks.recordings.sessions import Session, Take
-from ricochet.tasks.systems.bouncing_ball.calibration import channel_checks
+from ricochet.tasks.systems.bouncing_ball.calibration import channel_checks, repeated_takes
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST
 
 BOUNCES = 3
@@ -38,11 +38,12 @@ LEFT_OUT = "fewer than three microphones: times alone, left out as other session
 
 @dataclass(frozen=True)
 class NamedTake:
-    """A take, `<session>/<file>`, in which the bounces were detected."""
+    """A take, `<session>/<file>`, in which the bounces were detected, and its noise."""
 
     file: str
     path: Path
     detected: DetectedTake
+    noise: Float[ndarray, " frame"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def detect(
     tolerances = tolerances or Tolerances()
     placed = _tells_places(sessions[0])
     total = sum(len(session.takes) for session in sessions)
-    takes: list[NamedTake] = []
+    takes, known = list[NamedTake](), repeated_takes.KnownTakes()
     rejected = [entry for session in named for entry in _rejected(session)]
     rejected += [
         Rejected(f"{session.identity}/{take.file}", LEFT_OUT)
@@ -93,7 +94,7 @@ def detect(
         detected, faults = [], []
         for take in session.takes:
             outcome = _detect_take(session, take, tolerances=tolerances)
-            result = _judged(outcome, placed=placed)
+            result = _judged(outcome, known, placed=placed)
             takes.append(result) if isinstance(result, NamedTake) else rejected.append(result)
             if isinstance(outcome, NamedTake):
                 detected.append(outcome.detected)
@@ -198,19 +199,24 @@ def _detect_take(
     try:
         samples = recordings.load_take(path)
         detected = sound.detect(samples, session.rig.array(), tolerances=tolerances)
+        noise = repeated_takes.noise(samples, detected, sample_rate=session.rig.sample_rate)
     except ChannelFaultError as error:
         return _Faulty(name, str(error))
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
-    return NamedTake(name, path, detected)
+    return NamedTake(name, path, detected, noise)
 
 
-def _judged(take: NamedTake | Rejected, *, placed: bool) -> NamedTake | Rejected:
-    """Set a take aside if its first bounces have no places where places are needed."""
+def _judged(
+    take: NamedTake | Rejected, known: repeated_takes.KnownTakes, *, placed: bool
+) -> NamedTake | Rejected:
+    """Set a take aside whose first bounces have no places where they need some, and a copy."""
     if not isinstance(take, NamedTake):
         return take
     if placed and bool(np.any(take.detected.outliers[:BOUNCES])):
         return Rejected(take.file, f"one of its first {BOUNCES} bounces could not be placed")
+    if (before := known.before(take.file, take.detected, take.noise)) is not None:
+        return Rejected(take.file, recordings.again(before))
     return take
 
 

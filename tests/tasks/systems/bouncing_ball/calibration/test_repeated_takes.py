@@ -1,0 +1,90 @@
+"""A recording counts once, whatever was done to its samples; two drops count as two."""
+
+import numpy as np
+import pytest
+
+from ricochet.hardware.microphones.interface import default_rig
+from ricochet.models.sound import impact_synthesis
+from ricochet.tasks.systems.bouncing_ball.calibration import detections
+from tests.tasks.recordings import small_sessions
+
+RATE = 44100
+RIG = default_rig("bench", sample_rate=RATE)
+TIMES = 0.1 + np.cumsum([0.0, 0.38, 0.32, 0.27])
+
+
+def take(seed, *, times=TIMES, snr=30.0):
+    """A drop on one spot in three channels."""
+    return impact_synthesis.render(
+        times,
+        np.tile([0.05, -0.08, 0.0], (4, 1)),
+        0.1 * 0.84 ** np.arange(4),
+        microphones=RIG.array(),
+        duration=1.3,
+        draw=np.random.default_rng(seed),
+        noise=impact_synthesis.Background(snr=snr),
+    )
+
+
+def quieter(samples):
+    return 0.6 * samples
+
+
+def inverted(samples):
+    return -samples
+
+
+def later(samples):
+    silence = np.random.default_rng(9).normal(0.0, 1e-5, (len(samples), 333))
+    return np.concatenate([silence, samples[:, :-333]], axis=1)
+
+
+def cut(samples):
+    return samples[:, 2000 : int((TIMES[3] - 0.05) * RATE)]
+
+
+def between_samples(samples):
+    """As one that was sampled anew: moved by 0.4 of a frame."""
+    whole = np.fft.rfft(samples)
+    turn = np.exp(-2j * np.pi * np.fft.rfftfreq(samples.shape[1]) * 0.4)
+    return np.fft.irfft(whole * turn, samples.shape[1])
+
+
+def detected(folder, takes):
+    made = small_sessions.write_session(small_sessions.plan(folder, rig=RIG), takes)
+    found = detections.detect([folder])
+    return made, found
+
+
+@pytest.mark.parametrize("change", [quieter, inverted, later, cut, between_samples])
+def test_a_recording_that_was_changed_counts_once(tmp_path, change):
+    first = take(0)
+    made, found = detected(tmp_path / "drops", [first, take(1), change(first)])
+    assert [each.path.name for each in found.takes] == [each.file for each in made.takes[:2]]
+    (left_out,) = found.rejected
+    assert left_out.file.endswith(made.takes[2].file)
+    assert made.takes[0].file in left_out.reason and "expected each once" in left_out.reason
+
+
+def test_a_copy_in_another_session_is_left_out_too(tmp_path):
+    folders = []
+    for name, factor in (("first", 1.0), ("second", 0.5)):
+        folder = tmp_path / name
+        sounds = [factor * take(seed) for seed in range(2)]
+        small_sessions.write_session(small_sessions.plan(folder, rig=RIG), sounds)
+        folders.append(folder)
+    found = detections.detect(folders)
+    assert len(found.takes) == 2 and len(found.rejected) == 2
+
+
+def test_drops_at_the_same_times_count_each(tmp_path):
+    """As a simulator makes them whose collisions do not stray, with little noise too."""
+    _, found = detected(tmp_path / "drops", [take(seed, snr=60.0) for seed in range(5)])
+    assert len(found.takes) == 5 and not found.rejected
+
+
+def test_drops_in_the_same_noise_count_each(tmp_path):
+    """As a hum is the same in all takes, and a recorder's noise may be."""
+    places = [TIMES, np.add(TIMES, [0.0, 0.0, 3e-4, 0.0])]
+    _, found = detected(tmp_path / "drops", [take(0, times=times) for times in places])
+    assert len(found.takes) == 2
