@@ -31,6 +31,8 @@ MOTION = ("surface_vx", "surface_vy", "vx", "vy", "spin", "vx_after", "vy_after"
 COLUMNS = BODY + MOTION
 MOST = 20_000
 """Rows."""
+ALIKE = 1e-4
+"""Side of a cell in which numbers of a column are one, in quartile ranges."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,20 @@ def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
 
 
 def _copies(values: Float[ndarray, "impact column"], rows: Int[ndarray, " impact"]) -> list[str]:
-    """Return of which row each is a copy, in words: held out, it would confirm itself."""
-    _, first, inverse = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    original = first[inverse.reshape(-1)]
+    """Return of which row each is a copy, in words: held out, it would confirm itself.
+
+    Copies may have been written with fewer digits, so rows are compared by their cell of a fine
+    grid, and of a second one, since a border of the first may lie between two of them.
+    """
+    with np.errstate(all="ignore"):  # of numbers that are refused later
+        low, middle, high = np.percentile(values, [25.0, 50.0, 75.0], axis=0)
+        scale = np.where(high > low, high - low, np.where(middle == 0.0, 1.0, np.abs(middle)))
+        fine = np.nan_to_num((values - middle) / (ALIKE * scale))
+    original = np.arange(len(values))
+    for border in (0.0, 0.25):
+        cells = np.round(fine + border)
+        _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+        original = np.minimum(original, first[inverse.reshape(-1)])
     return [
         f"the same as a row before: row {rows[at]}" if at < place else ""
         for place, at in enumerate(original)

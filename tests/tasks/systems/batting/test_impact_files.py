@@ -144,6 +144,29 @@ def test_copies_of_a_row_count_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("digits", [".7g", ".9g"])
+def test_copies_with_fewer_digits_count_once(tmp_path: Path, digits: str) -> None:
+    file = written(tmp_path, 60)
+    names, *lines = file.read_text().splitlines()
+    exact = [line.split(",") for line in lines]
+    rough = [",".join(format(float(cell), digits) for cell in line) for line in exact]
+    file.write_text("\n".join([names, *lines, *rough]) + "\n")
+    table = impact_files.read(file)
+    assert len(table.impacts) == 60 and len(table.rejected) == 60
+
+
+def test_rows_that_differ_in_one_number_count_each_beside_some_that_are_far_off(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, 60)
+    values = cells(file)
+    values[:10] *= 1e9
+    near = values[10:40].copy()
+    near[:, COLUMNS.index("vx_after")] += 0.01
+    found = impact_files.read(rewritten(file, np.concatenate([values, near])))
+    assert not [each for each in found.rejected if "same" in each.reason]
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
 def test_another_separator_is_named(tmp_path: Path, separator: str) -> None:
     file = written(tmp_path, 30)

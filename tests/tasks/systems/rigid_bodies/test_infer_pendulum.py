@@ -159,6 +159,17 @@ def test_recordings_that_do_not_go_together_are_refused() -> None:
         motion_inference.of_files(["a", "b"], [still, Recorded(np.zeros((401, 4)), RATE)])
 
 
+def test_a_motion_counts_once_whole_or_cut() -> None:
+    whole, start = recorded(3.0), 300
+    other = Recorded(whole.states[::-1] + 0.1, RATE)
+    other.states[:500] = whole.states[:500]  # as two motions from one rest begin
+    assert len(motion_inference.of_files(["a", "b"], [whole, other])) == 2
+    cut = Recorded(whole.states[start:900], RATE)
+    for one, two in ((whole, cut), (cut, whole)):
+        with pytest.raises(BadInput, match="b: found the motion of a"):
+            motion_inference.of_files(["a", "b"], [one, two])
+
+
 def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
     good = written(tmp_path / "a.csv", angles(0), motion_files.ANGLES)
     with pytest.raises(BadInput, match=r"none\.csv: found No such file"):
