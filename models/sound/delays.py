@@ -236,7 +236,7 @@ def _peak(
     """
     frames = 2 * (len(cross) - 1)
     correlation = np.fft.irfft(cross, 2 * frames)
-    reach = int(bound * rate * 2)
+    reach = min(int(bound * rate * 2), frames - 1)  # what the window holds
     lags = np.arange(-reach, reach + 1)
     delay = float(lags[correlation[lags].argmax()]) / (2 * rate)
     omega = 2 * np.pi * frequency

@@ -4,7 +4,10 @@ A session is a folder with `session.json` and one sound file a take; `sessions.p
 usual form, and each system that records otherwise its own.
 """
 
+import itertools
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -101,7 +104,7 @@ class StatedRig:
     __pydantic_config__ = EXACT
     name: Name
     sample_rate: Annotated[int, Interval(ge=LEAST_RATE, le=limits.RATES[1])]
-    temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)]
+    temperature: Annotated[float, Interval(ge=limits.COLDEST, le=limits.HOTTEST)]
     microphones: Annotated[tuple[StatedMicrophone, ...], Len(0, limits.CHANNELS)]
 
 
@@ -139,7 +142,8 @@ def rig(stated: StatedRig, where: str) -> Rig:
     """Return the rig: one microphone a channel, in their order, and a layout that can locate.
 
     Raises:
-        BadInput: If a channel is absent or stated twice, or microphones stand in a line.
+        BadInput: If a channel is absent or stated twice, or microphones stand in a line or too far
+            apart.
     """
     microphones = sorted(
         (Microphone(**vars(each)) for each in stated.microphones),
@@ -148,12 +152,25 @@ def rig(stated: StatedRig, where: str) -> Rig:
     channels = [microphone.channel for microphone in microphones]
     if not channels or channels != list(range(len(channels))):
         raise BadInput(where, f"channels {channels}", "each from 0 on, once")
+    check_span([each.position for each in microphones], where)
     if len(channels) >= LOCATABLE:
         try:
             check_layout(np.array([microphone.position for microphone in microphones]))
         except ValueError as error:
             raise BadInput(where, str(error), "a triangle at least") from error
     return Rig(stated.name, stated.sample_rate, stated.temperature, tuple(microphones))
+
+
+def check_span(places: Sequence[Sequence[float]], where: str) -> None:
+    """Refuse an array wider than any that hears an impact: its places, m, are no metres.
+
+    Raises:
+        BadInput: So it is.
+    """
+    for (a, one), (b, other) in itertools.combinations(enumerate(places), 2):
+        if (apart := math.dist(one, other)) > limits.APART:
+            expected = f"at most {limits.APART:g} m: metres, not centimetres?"
+            raise BadInput(where, f"{apart:.3g} m between {a} and {b}", expected)
 
 
 def check_sound(folder: Path, take: SoundFile, recorded: Rig, *, clipped: float = 0.0) -> None:

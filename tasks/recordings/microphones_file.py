@@ -60,7 +60,7 @@ class _File:
     __pydantic_config__ = EXACT
     microphones: Annotated[tuple[Place, ...], Len(0, MOST)]
     channels: Annotated[tuple[Whole, ...], Len(0, MOST)] | None = None
-    temperature: Annotated[float, Interval(gt=-100.0, lt=100.0)] | None = None
+    temperature: Annotated[float, Interval(ge=limits.COLDEST, le=limits.HOTTEST)] | None = None
     survey_sd: Annotated[float, Interval(gt=0.0, le=0.1)] | None = None
 
 

@@ -49,7 +49,10 @@ DURATION = 1200.0
 """s, of a recording: bounces are looked for at every quarter of a millisecond."""
 RATES = (8000, 384_000)
 """Hz; below the first clicks are not detected apart."""
-FARTHEST = 50.0
-"""m, of a coordinate of a microphone."""
+FARTHEST, APART = 50.0, 10.0
+"""m, of a coordinate of a microphone, and between two: what is heard by one is sought at all others
+for as long as sound takes between them."""
+COLDEST, HOTTEST = -40.0, 60.0
+"""Degrees Celsius, of the air."""
 LOSSES = 10**9
 """Gaps of a take."""

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from ricochet.models.core import near_rows
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.batting.impacts import balance, screening
 from ricochet.models.systems.batting.impacts.balance import Balance
@@ -31,8 +32,6 @@ MOTION = ("surface_vx", "surface_vy", "vx", "vy", "spin", "vx_after", "vy_after"
 COLUMNS = BODY + MOTION
 MOST = 20_000
 """Rows."""
-ALIKE = 1e-4
-"""Side of a cell in which numbers of a column are one, in quartile ranges."""
 
 
 @dataclass(frozen=True)
@@ -145,21 +144,22 @@ def _cells(file: Path) -> tuple[Path, list[str], list[list[str]]]:
 def _copies(values: Float[ndarray, "impact column"], rows: Int[ndarray, " impact"]) -> list[str]:
     """Return of which row each is a copy, in words: held out, it would confirm itself.
 
-    Copies may have been written with fewer digits, so rows are compared by their cell of a fine
-    grid, and of a second one, since a border of the first may lie between two of them.
+    A copy may have fewer digits, a normal of another length, or the body's mass in another unit.
     """
+    at = COLUMNS.index
     with np.errstate(all="ignore"):  # of numbers that are refused later
-        low, middle, high = np.percentile(values, [25.0, 50.0, 75.0], axis=0)
-        scale = np.where(high > low, high - low, np.where(middle == 0.0, 1.0, np.abs(middle)))
-        fine = np.nan_to_num((values - middle) / (ALIKE * scale))
+        light = values[:, [at("inertia")]] / values[:, [at("mass")]]
+        normal = values[:, at("normal_x") : at("normal_y") + 1]
+        normal = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    contact = values[:, at("contact_x") : at("contact_y") + 1]
+    said = np.nan_to_num(np.hstack([light, contact, normal, values[:, at("surface_vx") :]]))
     original = np.arange(len(values))
-    for border in (0.0, 0.25):
-        cells = np.round(fine + border)
-        _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-        original = np.minimum(original, first[inverse.reshape(-1)])
+    for cells in near_rows.cells(said, near_rows.scales(said)):
+        _, begins, inverse = np.unique(cells, return_index=True, return_inverse=True)
+        original = np.minimum(original, begins[inverse])
     return [
-        f"the same as a row before: row {rows[at]}" if at < place else ""
-        for place, at in enumerate(original)
+        f"the same as a row before: row {rows[first]}" if first < place else ""
+        for place, first in enumerate(original)
     ]
 
 

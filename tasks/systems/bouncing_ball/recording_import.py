@@ -42,8 +42,6 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import DATA
 from ricochet.tasks.systems.bouncing_ball.figures import calibration as figures
 from ricochet.tasks.systems.bouncing_ball.settings import HIGHEST, LOWEST, Calibrate
 
-WIDEST = 10.0
-"""Largest distance between two microphones that hear a drop, m."""
 QUIET = 0.01
 """Largest sample of a channel, full scale 1, below which its gain is said to be low."""
 OPTIONS = {
@@ -129,7 +127,8 @@ def check(request: ImportRequest, out: Path) -> tuple[tuple[Path, ...], StatedMi
     files = importing.find(request.files)
     _refuse_copies(files)
     microphones = microphones_file.read(request.microphones)
-    _check_span(microphones, request.microphones)
+    places = [each.position for each in microphones.microphones]
+    manifests.check_span(places, f"{request.microphones}: microphones")
     plan = _plan(request, microphones, out)
     _check_plan(plan)
     return files, microphones, plan
@@ -142,15 +141,6 @@ def _refuse_copies(files: Sequence[Path]) -> None:
         other = found.setdefault(sha256(path, largest=limits.SOUND), path)
         if other is not path:
             raise BadInput(str(path), f"the same sound as {other.name}", "each recording once")
-
-
-def _check_span(stated: StatedMicrophones, path: Path) -> None:
-    """Refuse an array wider than any that hears a drop: its places are no metres."""
-    for (a, one), (b, other) in itertools.combinations(enumerate(stated.microphones), 2):
-        apart = math.dist(one.position, other.position)
-        if apart > WIDEST:
-            expected = f"at most {WIDEST:g} m: metres, not centimetres?"
-            raise BadInput(f"{path}: microphones", f"{apart:.3g} m between {a} and {b}", expected)
 
 
 def package_name(request: ImportRequest) -> str:

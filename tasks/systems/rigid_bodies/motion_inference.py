@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 from numpy import ndarray
 from torch import Tensor
 
+from ricochet.models.core import near_rows
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import identifiability, stein_newton
@@ -32,6 +33,8 @@ from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 
 WINDOW = 0.05
 """Seconds."""
+COPIED = 0.5
+"""Share of frames that two motions have together, above which they are one that was cut."""
 
 Inputs = Float[Tensor, "window step input"]
 """What acts in each frame of some windows, those of a motion together."""
@@ -149,23 +152,26 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
             counts once.
     """
     found: dict[str, Recorded] = {}
-    known: dict[str, ndarray] = {}
+    known: dict[str, Shaped[ndarray, "grid frame"]] = {}
+    if not runs:
+        return found
+    scale = near_rows.scales(np.concatenate([run.states for run in runs]))
     for name, run in zip(names, runs, strict=True):
         if name in found:
             raise BadInput(name, "the file named twice", "each recording once")
-        frames = _frames(run)
+        frames = near_rows.cells(run.states, scale)
         for before, others in known.items():
-            shared = np.intersect1d(frames, others, assume_unique=True)
-            if 2 * len(shared) > min(len(frames), len(others)):
+            if any(_share(*both) > COPIED for both in zip(frames, others, strict=True)):
                 raise BadInput(name, f"the motion of {before}", "each recording once")
         found[name], known[name] = run, frames
     return found
 
 
-def _frames(run: Recorded) -> ndarray:
-    """Return the different frames of a motion, their bytes one value each."""
-    states = np.ascontiguousarray(run.states)
-    return np.unique(states.view(np.dtype((np.void, states[0].nbytes))).reshape(-1))
+def _share(one: Shaped[ndarray, " frame"], other: Shaped[ndarray, " frame"]) -> float:
+    """Return which share of the frames of one of two motions the other has, where it is larger."""
+    one, other = np.unique(one), np.unique(other)
+    both = len(np.intersect1d(one, other, assume_unique=True))
+    return both / min(len(one), len(other))
 
 
 def windows_of(

@@ -155,6 +155,15 @@ def test_copies_with_fewer_digits_count_once(tmp_path: Path, digits: str) -> Non
     assert len(table.impacts) == 60 and len(table.rejected) == 60
 
 
+@pytest.mark.parametrize("columns", [("normal_x", "normal_y"), ("mass", "inertia")])
+def test_copies_that_say_the_same_count_once(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    file = written(tmp_path, 60)
+    values = cells(file)
+    copies = values.copy()
+    copies[:, [COLUMNS.index(name) for name in columns]] *= 1.0009
+    assert len(impact_files.read(rewritten(file, np.concatenate([values, copies]))).impacts) == 60
+
+
 def test_rows_that_differ_in_one_number_count_each_beside_some_that_are_far_off(
     tmp_path: Path,
 ) -> None:

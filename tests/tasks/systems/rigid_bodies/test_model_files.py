@@ -140,7 +140,7 @@ def test_what_would_end_the_process_or_take_all_pairs_is_refused(tmp_path: Path)
     text = swings.CART[:place] + f"<body><joint/>{near}</body><body><joint/>{near}</body>"
     with pytest.raises(BadInput, match=r"compiles in 512 MiB|geoms that may touch"):
         model_files.read(written(tmp_path, text + swings.CART[place:]))
-    with pytest.raises(BadInput, match="120 geoms that may touch"):
+    with pytest.raises(BadInput, match=r"120 geoms that may touch|found steps of"):
         model_files.read(written(tmp_path, touching(120)))
     assert model_files.read(written(tmp_path, touching(30))).ngeom == 30
 
