@@ -19,7 +19,7 @@ def scales(values: Float[ndarray, "row column"]) -> Float[ndarray, " column"]:
 
     Where it does not, what its middle is; where that is zero, one.
 
-    >>> scales(np.array([[1.0, 7.0, 0.0], [2.0, 7.0, 0.0], [3.0, 7.0, 0.0], [4.0, 7, 0], [1e9, 7, 0]]))
+    >>> scales(np.array([[1.0, 7.0, 0.0], [2, 7, 0], [3, 7, 0], [4, 7, 0], [1e9, 7, 0]]))
     array([2., 7., 1.])
     """
     low, middle, high = np.percentile(values, [25.0, 50.0, 75.0], axis=0)

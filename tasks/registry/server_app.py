@@ -27,6 +27,7 @@ from ricochet.tasks.registry import (
     server_answers,
     server_authors,
     server_bodies,
+    server_ids,
     server_logins,
     server_passwords,
     server_paths,
@@ -44,9 +45,10 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 AREAS = (
     "artifacts|experiments|get-artifact|logged-models|metrics|model-versions|registered-models|"
-    "roles|runs|server-info|upload-artifact|users"
+    "roles|runs|server-info|users"
 )
-"""What the interface may be asked about."""
+"""What the interface may be asked about. Files are sent by their place alone, not by their run's,
+which may be no file of the server's."""
 REFUSED = r"promptlab|presigned|^/api/3\.0/mlflow/server-info"
 """Clients are not told that an S3 store could be asked directly: the server alone talks to it."""
 OPEN = re.compile(
@@ -183,6 +185,7 @@ def create_app() -> Bounded:
     confine(destination)
     stores: Any = handlers
     runs = stores._get_tracking_store()
+    server_ids.bound(runs)
     server_runs.bound(runs)
     server_authors.bound(runs, stores._get_artifact_repo_mlflow_artifacts())
     server_searches.bound(runs, stores._get_model_registry_store())

@@ -15,7 +15,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.server_methods import refusal
 from ricochet.tasks.storage import checked_json
 
-FILES = re.compile(r".*/(?:mlflow-artifacts|upload-artifact|get-artifact)(?:/.*)?")
+FILES = re.compile(r".*/(?:mlflow-artifacts|get-artifact)(?:/.*)?")
 """Whose bodies are no JSON."""
 MOST = {"/search-datasets": 100, "": 20_000}
 """Values of a body by the end of its path: a thousand metrics have five thousand."""

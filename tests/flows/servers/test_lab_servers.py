@@ -98,4 +98,4 @@ def reads(address, secrets, folder, monkeypatch):
         for method, asked, body in changed:
             assert attacker.ask(asked, body=body, headers=login, method=method)[0] == status
         assert attacker.ask(interface, body=alias, headers=login)[0] == status
-        assert attacker.ask(upload, body=alias, headers=login)[0] == status
+        assert attacker.ask(upload, body=alias, headers=login)[0] == 404

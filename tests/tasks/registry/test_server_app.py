@@ -34,7 +34,6 @@ USED = [
     "/api/2.0/mlflow/runs/create",
     "/api/2.0/mlflow/users/create",
     "/api/2.0/mlflow/experiments/get-by-name",
-    "/ajax-api/2.0/mlflow/upload-artifact",
     "/api/2.0/mlflow/registered-models/alias",
     "/api/2.0/mlflow/model-versions/create",
     "/api/2.0/mlflow-artifacts/artifacts/1/run/artifacts/package/posterior.json",
@@ -59,6 +58,7 @@ REFUSED = [
     "/api/2.0/mlflow-artifacts/presigned/a",
     "/api/2.0/mlflow-artifacts/mpu/create/a",
     "/api/2.0/mlflow/artifacts/presigned-upload-url",
+    "/ajax-api/2.0/mlflow/upload-artifact",
     "/metrics",
     "/anything",
     "/api/2.0/mlflow/runs/../gateway-proxy//x/../../promptlab",
@@ -210,12 +210,12 @@ def test_pages_of_other_origins_and_of_other_ports_are_none_of_its_own(origin, o
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "n" * 900])
 def test_a_file_that_no_backup_can_name_is_not_taken(name):
-    artifacts, upload = "/api/2.0/mlflow-artifacts/artifacts/1/", "/ajax-api/2.0/mlflow"
+    artifacts, mlflow = "/api/2.0/mlflow-artifacts/artifacts/1/", "/ajax-api/2.0/mlflow"
     assert asks("PUT", artifacts + name) in (400, 404)
     coded = urllib.parse.quote(urllib.parse.quote(name))
     assert asks("PUT", artifacts + coded) in (400, 404)
     stated = f"run_uuid=1&path={urllib.parse.quote(name)}".encode()
-    scope = {"type": "http", "path": f"{upload}/upload-artifact", "method": "POST", "headers": []}
+    scope = {"type": "http", "path": f"{mlflow}/runs/create", "method": "POST", "headers": []}
     sent, asked = answers(scope | {"query_string": stated})
     assert not asked and sent[0]["status"] == 400
     assert asks("PUT", artifacts + "Häuser/1.json") is None
