@@ -63,7 +63,7 @@ def test_two_settings_are_two_experiments_whose_numbers_compare(checkout: Path) 
     assert "epochs-1" in shown and "epochs-3" in shown and str(found[1]) in shown
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_an_experiment_in_a_copy_leaves_the_checkout_as_it_is(checkout: Path) -> None:
     """One epoch of a small network is far from the network of HEAD, if its settings are used."""
     given = [word for setting in (*SMALL, "density.epochs=1") for word in ("-S", setting)]

@@ -92,7 +92,7 @@ def ricochet(place, *words):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_from_recordings_to_the_gate(tmp_path):
     """Capture, calibrate, then judge the package by detection on its recordings again."""
     small = [word for setting in SMALL for word in ("--set", setting)]

@@ -74,7 +74,7 @@ def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_onc
     assert last["after_kill"] == last["after_again"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_kill_while_rolling_back_leaves_whole_packages_and_again_restores_the_pair(folder):
     """Steps: tag, log, champion, previous taken away, log, each before and after: ten kills."""
     rows, last = kills("rollback", folder)

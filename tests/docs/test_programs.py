@@ -16,6 +16,11 @@ from tests.tasks.conftest import package  # noqa: F401
 
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.py"))
+LONG = ("three_microphones",)
+MARKED = [
+    pytest.param(path, marks=pytest.mark.proof if path.stem in LONG else pytest.mark.slow)
+    for path in NOTEBOOKS
+]
 SAVED = re.compile(r"[Ss]ave as\s+`(\w+\.py)`[^`]*```python\n(.*?)```", re.DOTALL)
 ENVIRONMENT = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": python_path()}
 
@@ -35,14 +40,13 @@ def programs(page: str) -> dict[str, str]:
     return dict(SAVED.findall((DOCS / "tutorials" / page).read_text()))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MARKED, ids=lambda path: path.stem)
 def test_a_notebook_runs_as_a_program(path: Path, tmp_path: Path) -> None:
     """What it claims it asserts itself."""
     assert run(tmp_path, str(path))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_density_network_is_accepted_and_a_narrow_posterior_refused(tmp_path: Path) -> None:
     found = programs("own_simulator.md")
     assert set(found) == {"simulator.py", "fit.py", "narrow.py"}

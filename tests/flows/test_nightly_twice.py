@@ -110,7 +110,7 @@ def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout)
     assert census(checkout) == before
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_a_person_deploys_by_hand_records_publishes_and_registers(checkout):
     settings = [each for each in SETTINGS if not each.startswith("nightly")]
     given = {

@@ -37,8 +37,14 @@ setup_logging()
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("prefect.toml", marks=pytest.mark.proof),
+        pytest.param("pyproject.toml", marks=pytest.mark.proof),
+        pytest.param(".env", marks=pytest.mark.slow),
+    ],
+)
 def test_a_file_in_the_working_directory_runs_nothing(tmp_path, name):
     """Neither in the verb nor in its server; Prefect by itself calls what it names."""
     ran, place = tmp_path / "ran", tmp_path / "logging.yml"

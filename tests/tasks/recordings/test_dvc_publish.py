@@ -185,7 +185,7 @@ index.update([], kept)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_remote_that_lost_files_is_sent_them_whatever_dvc_remembers(clone, tmp_path):
     """As after a kill of DVC while it forgot a remote: it knew of files, of folders no longer."""
     dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)

@@ -77,7 +77,7 @@ def plain():
     return {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_thousand_balls_of_the_files_give_the_posterior_predictive_back(package, tmp_path):
     """In a process of their own, which sees nothing but the exported folder."""
     draws = test_mujoco_playback.posterior(500)

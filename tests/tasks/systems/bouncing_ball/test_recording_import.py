@@ -292,7 +292,7 @@ def test_the_verb_seals_without_publishing(tmp_path, asked, monkeypatch, capsys)
     assert (read.diameter, read.mass) == (GOLF.diameter, GOLF.mass)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_an_imported_session_has_the_posterior_of_the_captured_one(tmp_path, imported, monkeypatch):
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path / "artifacts"))
     recorder = SimulatedRig(RIG, SCENE, draw=np.random.default_rng(4))

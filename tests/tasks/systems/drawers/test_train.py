@@ -69,7 +69,7 @@ def test_a_track_that_was_corrected_is_learnt_from_anew(
     assert train.key_of(named) != before
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_package_follows_fresh_takes_and_an_arm_follows_it(trained: TrainingRequest) -> None:
     drawer = packages.read(trained.out / train.PACKAGE)
     takes = [*SimulatedTakes("kitchen-small", 3, 5, 24.0, 12.0).of(drawer)]

@@ -108,7 +108,7 @@ def test_what_is_less_sure_of_its_height_is_less_sure_of_concentration() -> None
     assert ours.mean[0] == pytest.approx(plain.mean[0], abs=0.3 * math.sqrt(plain.covariance[0, 0]))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_sessions_share_no_error() -> None:
     """The likelihood of two sessions is the product of theirs, each over its own height."""
     features, noise, release = _session(24, 0.1)

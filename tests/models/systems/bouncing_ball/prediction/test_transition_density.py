@@ -28,6 +28,10 @@ from tests.oracles import next_bounce
 POSTERIOR_SD = (0.002, 0.05)  # of a poor rig
 SHARP_SD = (0.0002, 0.05)  # as the study's hundred drops leave it
 Pair = tuple[float, float]
+MARKED = [
+    pytest.param(ball, marks=pytest.mark.slow if ball == "moon ball" else pytest.mark.proof)
+    for ball in BALLS
+]
 QUICK = Training(components=2, hidden=16, members=1, steps=300, batch=256)
 
 
@@ -230,8 +234,7 @@ def test_regions_and_intervals_hold_the_next_bounce_as_often_as_they_say(
         assert worst_share(np.abs(2.0 * column - 1.0)) < 3.5  # central intervals
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("ball", BALLS)
+@pytest.mark.parametrize("ball", MARKED)
 def test_the_look_ahead_crosses_where_simulated_balls_do(ball: str) -> None:
     """Two flights ahead with the network, against the simulator from the same last bounces."""
     time, distance, plane, count = 0.3, 0.1, 0.14, 20_000

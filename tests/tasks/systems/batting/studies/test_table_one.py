@@ -51,7 +51,7 @@ def test_options_set_what_is_played(tmp_path):
     assert (longer.trials, longer.open_trials, longer.seconds) == (4, 10, 50.0)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_short_study_has_every_number_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "FilterSettings", lambda: SMALL)
     monkeypatch.setitem(jobs.FILTERS, "ours", SMALL)

@@ -26,7 +26,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     return result, out, steps
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_has_the_numbers_of_every_ball(study) -> None:
     result = study[0]
     assert set(result["balls"]) == BALLS and result["quick"] is False
@@ -42,26 +42,26 @@ def test_the_result_has_the_numbers_of_every_ball(study) -> None:
         assert table["sessions"]["count"] == 2
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_counts_lie_in_their_intervals(study) -> None:
     """Nine tenths and more are expected; 45 places share a posterior, so 0.75 allows for it."""
     for row in study[0]["balls"].values():
         assert row["map"]["sessions"]["inside_90"] > 0.75
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_paper_s_counts_are_named_as_such(study) -> None:
     assert study[0]["paper"]["real"] == {"ping-pong": 75, "moon ball": 35}
     assert "Section 4.3" in study[0]["paper"]["source"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_is_strict_json_beside_its_figure(study) -> None:
     json.dumps(study[0], allow_nan=False)
     assert (study[1] / "maps.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_progress_rises_to_its_end(study) -> None:
     done = [step for step, _ in study[2]]
     assert done == list(range(1, 7)) and study[2][-1] == (6, 6)

@@ -13,7 +13,7 @@ from ricochet.tasks.systems.bouncing_ball.studies import exact_method
 TWO_MODES, ONE_MODE = (0.8526, 0.4242, 0.1709, 0.446), (0.85, 0.08, 0.06, 0.3)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_drops_of_one_and_of_two_modes_stand_in_one_table() -> None:
     """Their grids differ in size: the full study failed at the first drop of two modes."""
     rows = torch.tensor([TWO_MODES, ONE_MODE], dtype=torch.float64)

@@ -76,14 +76,14 @@ def test_the_result_holds_the_tables_of_methods(study) -> None:
     assert "absent" not in result["methods"]["mdn"] and "absent" not in result["methods"]["exact"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_holds_the_ablation(study) -> None:
     assert set(study[0]["ablation"]) == {"time", "position", "both"}
     for row in study[0]["ablation"].values():
         _is_a_row(row)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_holds_the_products(study) -> None:
     product = study[0]["product"]
     assert set(product) == {"prior", "ping-pong", "tennis", "moon ball"}
@@ -96,18 +96,18 @@ def test_the_result_holds_the_products(study) -> None:
         assert set(row["error_over_sd"]) == set(row["bias"]) == PAIR
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_result_can_be_written_as_strict_json(study) -> None:
     assert json.loads(json.dumps(study[0], allow_nan=False))["cases"] == study[0]["cases"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_study_draws_its_figures(study) -> None:
     for name in ("coverage-one-drop.png", "coverage-product.png"):
         assert (study[1] / name).read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_study_s_progress_rises_to_its_end(study) -> None:
     done = [step for step, _ in study[2]]
     assert done == sorted(done) and study[2][-1][0] == study[2][-1][1]

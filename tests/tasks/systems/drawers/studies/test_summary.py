@@ -111,7 +111,7 @@ def test_each_session_is_left_out_once_and_every_setting_is_swept() -> None:
     assert len({json.dumps(asdict(job), sort_keys=True) for _, job in swept}) == len(swept)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_is_learnt_without_and_tried() -> None:
     """Two short sessions are few: in the dark it may stay in the middle, but not do worse."""
     job = jobs.Job("kitchen-large", 2, 3, 30.0, 12.0, 0)
