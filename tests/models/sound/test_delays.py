@@ -55,6 +55,15 @@ def test_delays_are_exact_between_samples_without_noise(estimator):
 
 
 @EACH
+def test_microphones_farther_apart_than_a_window_is_long_are_estimated_too(estimator):
+    """As where centimetres are stated for metres: sound takes longer between them than 20 ms."""
+    samples, travel, arrival = impact()
+    wide = Microphones(30.0 * POSITIONS, 44100.0)
+    found = estimator(samples, arrival, microphones=wide)
+    assert found.times.shape == travel.shape and np.isfinite(found.times).all()
+
+
+@EACH
 def test_a_later_recording_shifts_the_arrivals_alone(estimator):
     samples, _, arrival = impact()
     later = np.roll(samples, 300, axis=1)

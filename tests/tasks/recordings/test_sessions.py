@@ -242,6 +242,8 @@ BAD_SESSIONS = {
     "a short position": (put("rig", "microphones", 1, "position", [0.0, 0.1]), "3 numbers"),
     "collinear": (put("rig", "microphones", 2, "position", [0.8, -0.35, 0.0762]), "collinear"),
     "coincident": (put("rig", "microphones", 2, "position", [0.25, -0.3, 0.0762]), "coincide"),
+    "far apart": (put("rig", "microphones", 1, "position", [9.0, 9.0, 0.0]), "at most 10 m"),
+    "air that nobody breathes": (put("rig", "temperature", -99.0), "rig.temperature"),
     "a list": (put("object", []), "an object"),
 }  # fmt: skip
 
