@@ -45,6 +45,7 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_two_settings_are_two_experiments_whose_numbers_compare(checkout: Path) -> None:
     given = [word for setting in SMALL for word in ("-S", setting)]

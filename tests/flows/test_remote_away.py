@@ -87,6 +87,7 @@ def fetched(root, folder):
     return sorted(path.name for path in (folder / "data").iterdir())
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_night_without_the_remote_calibrates_and_the_next_one_publishes_it(
     checkout, night, tmp_path

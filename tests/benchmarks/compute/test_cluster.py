@@ -40,6 +40,7 @@ def python(program, *words, timeout=1800):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_two_of_three_workers_killed_cost_their_jobs_alone_and_strangers_get_nowhere(
     tmp_path,

@@ -78,6 +78,7 @@ def deploy(folder: Path) -> None:
     (folder / "deployments.yaml").write_text(DEPLOYMENTS % (folder, folder))
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_run_of_a_dead_machine_does_not_cancel_the_next_and_a_living_one_does(
     tmp_path, monkeypatch
