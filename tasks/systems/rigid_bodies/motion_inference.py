@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
@@ -151,27 +151,23 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
         BadInput: If a file is named twice, or two hold the same motion, or most of it: evidence
             counts once.
     """
-    found: dict[str, Recorded] = {}
-    known: dict[str, Shaped[ndarray, "grid frame"]] = {}
+    found = dict(zip(names, runs, strict=True))
+    if len(found) < len(runs):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise BadInput(twice, "the file named twice", "each recording once")
     if not runs:
         return found
     scale = near_rows.scales(np.concatenate([run.states for run in runs]))
-    for name, run in zip(names, runs, strict=True):
-        if name in found:
-            raise BadInput(name, "the file named twice", "each recording once")
-        frames = near_rows.cells(run.states, scale)
-        for before, others in known.items():
-            if any(_share(*both) > COPIED for both in zip(frames, others, strict=True)):
-                raise BadInput(name, f"the motion of {before}", "each recording once")
-        found[name], known[name] = run, frames
+    frames = [near_rows.cells(run.states, scale) for run in runs]
+    for grid in range(len(near_rows.BORDERS)):
+        rows = [each[grid] for each in frames]
+        sizes = [len(np.unique(each)) for each in rows]
+        for (before, other), count in near_rows.shared(rows).items():
+            if count > COPIED * min(sizes[before], sizes[other]):
+                raise BadInput(
+                    names[other], f"the motion of {names[before]}", "each recording once"
+                )
     return found
-
-
-def _share(one: Shaped[ndarray, " frame"], other: Shaped[ndarray, " frame"]) -> float:
-    """Return which share of the frames of one of two motions the other has, where it is larger."""
-    one, other = np.unique(one), np.unique(other)
-    both = len(np.intersect1d(one, other, assume_unique=True))
-    return both / min(len(one), len(other))
 
 
 def windows_of(
