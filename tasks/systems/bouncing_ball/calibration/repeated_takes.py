@@ -10,15 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+from scipy import signal
 
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 
-SAME = 1e-5
-"""Largest difference of times of one recording, s: half a sample at 48 kHz."""
-BEFORE, FRAMES, SHIFT = 5e-3, 1024, 2
-"""Where noise is compared, s before a bounce; frames of it, and by how many it may be shifted."""
+SAME = 5e-5
+"""Largest difference of times of one recording, s, which was sampled anew perhaps."""
+BEFORE, LASTING, RATE = 5e-3, 0.04, 16_000
+"""Where noise is compared, s before a bounce, for how long, s, and how often, Hz: what is above
+half of that may have been taken out."""
 ALIKE = 0.5
-"""Correlation of one noise; that of two is 0.03."""
+"""Correlation of one noise; that of two is 0.06."""
 
 
 class _Known(NamedTuple):
@@ -58,9 +60,10 @@ def noise(
     samples: Float[ndarray, "channel frame"], take: DetectedTake, *, sample_rate: int
 ) -> Float[ndarray, " frame"]:
     """Return what the first channel holds before the second bounce, without hum, of unit length."""
-    end = int((_arrivals(take)[1, 0] - BEFORE) * sample_rate)
-    heard = samples[0, max(0, end - FRAMES - 2) : max(0, end)]
-    hiss = np.diff(heard, n=2)
+    end = round((_arrivals(take)[1, 0] - BEFORE) * sample_rate)
+    heard = samples[0, max(0, end - round(LASTING * sample_rate)) : max(0, end)]
+    count = round(len(heard) * RATE / sample_rate)
+    hiss = np.diff(signal.resample(heard, count), n=2) if count > 2 else np.zeros(0)
     return np.asarray(hiss / (np.linalg.norm(hiss) or 1.0), dtype=np.float32)
 
 
@@ -77,4 +80,6 @@ def _are_copies(one: _Known, other: _Known) -> bool:
         return False
     if not (one.noise.any() and other.noise.any()):
         return not (one.noise.any() or other.noise.any())
-    return bool(np.abs(np.correlate(one.noise, other.noise[SHIFT:-SHIFT])).max() > ALIKE)
+    count = min(len(one.noise), len(other.noise))
+    shifts = np.correlate(one.noise[:count], other.noise[:count], mode="full")
+    return bool(np.abs(shifts[count - 2 : count + 1]).max() > ALIKE)
