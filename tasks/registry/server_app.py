@@ -5,9 +5,9 @@ language model of whose choice the caller decides, a gateway and webhooks that c
 jobs. So only what is listed here is passed on, all else is 404; and a page of another origin, of
 another port of this machine too, is 403, whatever a browser sends along. The account of controllers
 reads and does nothing else, its own password included; experiments are the administrator's alone to
-make, names in the registry with their versions and aliases to make and to change, and a run is
-changed by the account that made it (`server_authors`, `server_logins`). Files are those
-of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
+make, names in the registry with their versions and aliases to make and to change, accounts and what
+they may do, and a run is changed by the account that made it (`server_authors`, `server_logins`).
+Files are those of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
 are bounded before a login is asked for (`server_limits`, `server_bodies`), but those of files,
 which are written as they come, and asked about first; each login has a few places
 (`server_places`), and answers are read as they are taken (`server_answers`).
@@ -65,10 +65,12 @@ READS = re.compile(r".*/(?:search|search-datasets|get-history-bulk.*)|/graphql")
 KEPT = re.compile(r".*/(?:logged-models(?:/.*)?|runs/log-model/?)")
 """Nothing of Ricochet's: MLflow lets whoever has a logged model change those of others, and reads
 what stands in a text of a model, for a minute."""
-NAMES = re.compile(
-    r".*/(?:(?:registered-models|model-versions)(?:/.*)?|experiments/(?:create|update|delete|restore)/?)"
+ADMINISTRATORS = re.compile(
+    r".*/(?:(?:registered-models|model-versions|roles)(?:/.*)?|users/(?!update-password/?\Z).*"
+    r"|experiments/(?:create|update|delete|restore)/?)"
 )
-"""What the lab's verbs find by its name, which is its maker's to spoil."""
+"""What the lab's verbs find by its name, which is its maker's to spoil, and who may read and write:
+whoever may manage an experiment could deny it to controllers."""
 OWN = (
     b"content-security-policy",
     b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; base-uri 'self'; "
@@ -147,7 +149,7 @@ def may_change(path: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     name = login.partition(b":")[0].decode("latin-1")
     if name == reader:
         return False
-    return name == os.environ.get(server_logins.ADMIN) or not NAMES.fullmatch(path)
+    return name == os.environ.get(server_logins.ADMIN) or not ADMINISTRATORS.fullmatch(path)
 
 
 def _of_this_server(send: Send) -> Send:

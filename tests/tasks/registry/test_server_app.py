@@ -144,10 +144,17 @@ def test_names_that_the_lab_finds_things_by_are_the_administrators_alone(monkeyp
         "model-versions/set-tag",
         "experiments/create",
         "experiments/update",  # which is a new name
+        "users/permissions/grant",
+        "users/permissions/revoke",
+        "users/create",
+        "users/update-admin",
+        "roles/permissions/add",
+        "roles",
     ):
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"person:x") == 403
         assert asks("POST", f"/api/2.0/mlflow/{path}", b"admin:x") is None
     assert asks("POST", "/api/2.0/mlflow/runs/create", b"person:x") is None
+    assert asks("PATCH", "/api/2.0/mlflow/users/update-password", b"person:x") is None
     monkeypatch.delenv(READER)  # a server without logins
     assert asks("POST", "/api/2.0/mlflow/registered-models/create", b"person:x") is None
 
