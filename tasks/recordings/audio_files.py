@@ -63,6 +63,8 @@ def decode(path: Path, content: bytes) -> Audio:
     """Decode what a file holds; BadInput as `read`."""
     if not content.startswith(BEGINNINGS):
         raise BadInput(str(path), f"unreadable: it begins with {content[:4]!r}", READ)
+    if content.startswith((b"OggS", *MPEG)) and len(content) > limits.LOSSY:
+        raise BadInput(str(path), f"{len(content)} bytes", f"at most {limits.LOSSY} with loss")
     audio = _decode(path, content)
     if audio.samples.shape[1] > 0:
         _refuse_truncated(path, content)

@@ -7,9 +7,9 @@ another port of this machine too, is 403, whatever a browser sends along. The ac
 reads and does nothing else, its own password included; experiments are the administrator's alone to
 make, names in the registry with their versions and aliases to make and to change, accounts and what
 they may do, and a run is changed by the account that made it (`server_authors`, `server_logins`).
-Files are those of the server's store alone (`server_confinement`), and named so that a backup can hold them. Bodies
-are bounded before a login is asked for (`server_limits`, `server_bodies`), but those of files,
-which are written as they come, and asked about first; each login has a few places
+Files are those of the server's store alone (`server_confinement`), and named so that a backup can
+hold them. Bodies are bounded before a login is asked for (`server_limits`, `server_bodies`), but
+those of files, which are written as they come, and asked about first; each login has a few places
 (`server_places`), and answers are read as they are taken (`server_answers`).
 
 `create_app` reads MLflow's variables, `MLFLOW_BACKEND_STORE_URI` and the others that its command

@@ -171,6 +171,18 @@ def test_a_header_that_claims_more_than_a_recording_may_hold_is_refused_undecode
         audio_files.decode(Path("take.flac"), content)
 
 
+@pytest.mark.parametrize("begin", [b"OggS", b"ID3", b"\xff\xfb"])
+def test_a_file_coded_with_loss_is_refused_by_its_size_before_its_comments_are_read(
+    monkeypatch, begin
+):
+    monkeypatch.setattr(audio_files, "_decode", lambda *_: pytest.fail("it was decoded"))
+    content = begin + bytes(limits.LOSSY)
+    with pytest.raises(BadInput, match="bytes, expected at most 33554432 with loss"):
+        audio_files.decode(Path("a"), content)
+    with pytest.raises(pytest.fail.Exception):
+        audio_files.decode(Path("a"), content[: limits.LOSSY])
+
+
 def test_a_recording_of_an_hour_is_refused_at_any_rate():
     def check(seconds, rate):
         audio_files.check_size("a", channels=1, frames=round(seconds * rate), sample_rate=rate)
