@@ -123,5 +123,5 @@ def test_in_a_pipe_something_is_said_before_anything_slow_is_imported(tmp_path):
     named |= {"devices", "completion", "worker", "cluster"}  # which ask or refuse at once
     assert named == {verb.words[0] for verb in verbs.all_verbs()}
     command = [sys.executable, "-c", code, *lines]
-    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert found.stdout == "[]\n" * len(lines), found.stderr
