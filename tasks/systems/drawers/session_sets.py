@@ -12,6 +12,7 @@ import numpy as np
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.systems.drawers import sessions
 from ricochet.tasks.systems.drawers.recorded_takes import Recorded
+from ricochet.tasks.systems.drawers.repeated_takes import KnownTakes
 from ricochet.tasks.systems.drawers.sessions import Session, Take
 
 APART = 5e-3
@@ -28,12 +29,14 @@ class SessionSet:
 
     Attributes:
         sounds: Digest of each take's recording, by session and file.
+        known: The same recordings, to find copies that have another digest.
         rejected: Why sessions and takes were left out, by folder or by session and file.
         errors: Of the sessions that were left out.
     """
 
     sessions: list[tuple[Session, list[Take]]] = field(default_factory=list)
     sounds: dict[str, str] = field(default_factory=dict)
+    known: KnownTakes = field(default_factory=KnownTakes)
     rejected: dict[str, str] = field(default_factory=dict)
     errors: list[BadInput] = field(default_factory=list)
 
@@ -102,9 +105,8 @@ def _once(found: SessionSet, session: Session, takes: Sequence[Take]) -> list[Ta
     )
     for stated, take in zip(session.takes, takes, strict=True):
         name = f"{session.identity}/{take.file}"
-        before = [other for other, sound in found.sounds.items() if sound == stated.sha256]
-        if before:
-            found.rejected[name] = f"the recording of {before[0]}, expected each once"
+        if (before := found.known.before(name, take.kept)) is not None:
+            found.rejected[name] = f"the recording of {before}, expected each once"
         else:
             found.sounds[name] = stated.sha256
             kept.append(take)

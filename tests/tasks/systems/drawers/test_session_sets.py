@@ -1,17 +1,25 @@
 """Sessions that are learnt from together: what does not go with the others is left out."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ricochet.hardware.twins.drawers.generator.takes import Setting
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import audio_files
 from ricochet.tasks.recordings.manifests import MANIFEST
-from ricochet.tasks.systems.drawers import capture, recorded_takes, session_sets
+from ricochet.tasks.systems.drawers import (
+    capture,
+    recorded_takes,
+    repeated_takes,
+    session_sets,
+)
 from ricochet.tasks.systems.drawers.recorded_takes import Recorded
 from ricochet.tasks.systems.drawers.session_sets import SessionSet
 
@@ -52,7 +60,7 @@ def test_sessions_of_one_drawer_and_ring_are_read_whole(folders: list[Path]) -> 
         (lambda c: c["rig"].update(sample_rate=44_100), "44100 Hz, expected 16000 Hz"),
         (
             lambda c: [
-                each.update(position=[50.0 * x for x in each["position"]])
+                each.update(position=[20.0 + x for x in each["position"]])
                 for each in c["rig"]["microphones"]
             ],
             "m from the front, expected 10 m at most",
@@ -79,6 +87,40 @@ def test_a_recording_is_used_once_whatever_its_session_is_called(
     assert set(found.rejected) == {"again/take-0000.flac", "again/take-0001.flac"}
     assert "the recording of one/take-0000.flac" in found.rejected["again/take-0000.flac"]
     assert len(list(found.takes)) == 4
+
+
+@pytest.mark.parametrize(
+    ("factor", "form"),
+    [(1.0, "wav"), (0.4, "flac"), (-1.0, "flac")],
+    ids=["wav", "quiet", "turned"],
+)
+def test_a_recording_that_was_changed_is_used_once(
+    folders: list[Path], tmp_path: Path, factor: float, form: str
+) -> None:
+    def change(content: dict) -> None:
+        content["id"] = "again"
+        for each in content["takes"]:
+            old = tmp_path / "again" / each["file"]
+            sound = audio_files.read(old)
+            new = old.with_suffix(f".{form}")
+            old.unlink()
+            coded = audio_files.encode(factor * sound.samples, sample_rate=16_000, form=form)
+            new.write_bytes(coded)
+            each.update(file=new.name, sha256=hashlib.sha256(coded).hexdigest())
+
+    again = changed(folders[0], tmp_path / "again", change)
+    found = session_sets.read([folders[0], again, folders[1]])
+    assert len(list(found.takes)) == 4 and len(found.rejected) == 2
+    assert all("the recording of one/" in each for each in found.rejected.values())
+
+
+def test_takes_that_hold_the_same_whine_are_two() -> None:
+    time, draw = np.arange(16_000) / 16_000, np.random.default_rng(0)
+    known = repeated_takes.KnownTakes()
+    for number in range(4):
+        sound = np.sin(2 * np.pi * 3000.0 * time) + draw.normal(0.0, 0.01, (4, len(time)))
+        assert known.before(str(number), sound.astype(np.float32)) is None
+    assert known.before("4", (0.3 * sound).astype(np.float32)) == "3"
 
 
 def test_where_none_can_be_read_the_first_says_why(folders: list[Path], tmp_path: Path) -> None:
