@@ -68,7 +68,8 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         _read(files, request.rate)
         for files in (request.files, request.predicted, [empty] if empty else [])
     )
-    motion_inference.of_files([*before, *learnt], [*before.values(), *learnt.values()])
+    every = [*before.values(), *learnt.values(), *others.values()]
+    motion_inference.of_files([*before, *learnt, *others], every)
     both = [*before.values(), *learnt.values()]
     generator = np.random.default_rng(request.seed)
     problem = _problem(weights=empty is not None)

@@ -112,6 +112,7 @@ def _read(request: InferenceRequest) -> _Read:
         )
         for files in (request.files, request.predicted)
     )
+    motion_inference.of_files([*learnt, *others], [*learnt.values(), *others.values()])
     model_pace.check(file, model, [each.states for each in (*learnt.values(), *others.values())])
     return _Read(model, unknown, learnt, others)
 

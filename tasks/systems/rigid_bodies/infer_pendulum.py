@@ -34,6 +34,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings = request.settings[Pendulum]
     learnt, others = (_read(files, request.rate) for files in (request.files, request.predicted))
+    motion_inference.of_files([*learnt, *others], [*learnt.values(), *others.values()])
     generator = np.random.default_rng(request.seed)
     with motion_inference.refused_limits(str(request.files[0])):
         inferred = pendulum_inference.infer(

@@ -90,11 +90,13 @@ def test_faults_end_in_a_line_and_leave_nothing(tmp_path: Path, capsys) -> None:
     carts.model_in(tmp_path)
     good = written(tmp_path / "a.csv", carts.moved(0, 0.3))
     bad = written(tmp_path / "b.csv", carts.moved(0, 0.3), ("time", "slide"))
+    again = written(tmp_path / "c.csv", carts.moved(0, 0.3))
     (tmp_path / "bare.xml").write_text(swings.CART)
     faults = {
         (str(bad),): "no column hinge",
         (str(good), "--predict", str(bad)): "no column hinge",
         (str(good), str(good)): "the file named twice",
+        (str(good), "--predict", str(again)): "c.csv: found the motion of",
         (str(good), "--rate", "50"): "expected the 50 Hz that are stated",
         (str(good), "--parameters", str(bad)): "found str, expected names",
         (str(good), "--set", "model.window=0"): "model.window",
