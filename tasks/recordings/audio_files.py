@@ -21,6 +21,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import lossy_sound
 from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import read_regular
 
@@ -63,8 +64,10 @@ def decode(path: Path, content: bytes) -> Audio:
     """Decode what a file holds; BadInput as `read`."""
     if not content.startswith(BEGINNINGS):
         raise BadInput(str(path), f"unreadable: it begins with {content[:4]!r}", READ)
-    if content.startswith((b"OggS", *MPEG)) and len(content) > limits.LOSSY:
-        raise BadInput(str(path), f"{len(content)} bytes", f"at most {limits.LOSSY} with loss")
+    if content.startswith((b"OggS", *MPEG)):
+        if len(content) > limits.LOSSY:
+            raise BadInput(str(path), f"{len(content)} bytes", f"at most {limits.LOSSY} with loss")
+        lossy_sound.check(path, content, READ)
     audio = _decode(path, content)
     if audio.samples.shape[1] > 0:
         _refuse_truncated(path, content)

@@ -16,7 +16,7 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import impact_synthesis
 from ricochet.models.sound.impact_synthesis import Background, Click
-from ricochet.tasks.recordings import audio_files
+from ricochet.tasks.recordings import audio_files, lossy_sound
 from ricochet.tasks.recordings.audio_files import STEP, Audio
 from ricochet.tasks.storage import limits
 
@@ -175,7 +175,7 @@ def test_a_header_that_claims_more_than_a_recording_may_hold_is_refused_undecode
 def test_a_file_coded_with_loss_is_refused_by_its_size_before_its_comments_are_read(
     monkeypatch, begin
 ):
-    monkeypatch.setattr(audio_files, "_decode", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr(lossy_sound, "check", lambda *_: pytest.fail("it was decoded"))
     content = begin + bytes(limits.LOSSY)
     with pytest.raises(BadInput, match="bytes, expected at most 33554432 with loss"):
         audio_files.decode(Path("a"), content)
