@@ -1,5 +1,9 @@
-"""YAML of bounded size and depth: values alone, without references, each key once."""
+"""YAML of bounded size and depth: values alone, without references, each key once.
 
+YAML 1.1 reads 021 as seventeen and 1:10 as seventy; here numbers are decimal.
+"""
+
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +11,11 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import limits
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_MERGE = "tag:yaml.org,2002:merge"
+_DECIMAL = re.compile(
+    r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
 
 
 def read(path: Path, expected: str, *, largest: int = limits.SETTINGS) -> Any:
@@ -60,6 +69,10 @@ def _loader() -> Any:
             self.depth -= 1
             if node is not None and node.tag in _NUMBERS and len(node.value) > limits.DIGITS:
                 raise yaml.YAMLError(f"a number of more than {limits.DIGITS} digits")
+            if node is not None and node.tag in _NUMBERS and not _DECIMAL.fullmatch(node.value):
+                raise yaml.YAMLError(f"the number {node.value}, which is no decimal one")
+            if node is not None and node.tag == _MERGE:
+                raise yaml.YAMLError("entries that are merged")
             return node
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
