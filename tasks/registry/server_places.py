@@ -4,8 +4,8 @@ MLflow's server has forty threads, of which one works at a time, and its databas
 connections: forty requests of one login, of seconds each, kept all others out, and as many of six
 logins together. Whose a request is its name and password say, before anybody looks whether they are
 right: so what is tried with wrong ones, or with none, takes no place of those who have the right
-ones. Requests wait without a thread, the next being of whoever has fewest (`server_turns`), and
-leave when their client does. Places are given up when an answer begins, since who takes it slowly
+ones. Requests wait without a thread, are worked on in turn (`server_turns`), and leave when
+their client does. Places are given up when an answer begins, since who takes it slowly
 takes no processor.
 """
 

@@ -3,12 +3,14 @@
 import base64
 import inspect
 import json
+import re
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 from mlflow.exceptions import MlflowException
+from mlflow.server import handlers
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
 from ricochet.flows.servers import serving
@@ -30,6 +32,12 @@ def store(migrated_store, tmp_path_factory):
     found.engine.dispose()
 
 
+def takes(name):
+    """Say whether a method of a store takes numbers of experiments."""
+    parameters = inspect.signature(getattr(SqlAlchemyStore, name)).parameters
+    return bool({"experiment_id", "experiment_ids"} & parameters.keys())
+
+
 @pytest.mark.parametrize("number", OTHER)
 def test_a_number_in_another_form_is_no_experiment(store, number):
     asks = (
@@ -37,6 +45,7 @@ def test_a_number_in_another_form_is_no_experiment(store, number):
         lambda: store.search_runs(["0", number], "", 3),
         lambda: store.get_experiment(number),
         lambda: store.search_datasets([number]),
+        lambda: store._search_datasets([number]),
         lambda: store.create_run(number, "user", 1, [], "a"),
         lambda: store.delete_experiment(experiment_id=number),
     )
@@ -47,13 +56,20 @@ def test_a_number_in_another_form_is_no_experiment(store, number):
     assert store.search_runs(["0"], "", 3) == [] and store.get_experiment("0").name == "Default"
 
 
+def test_each_method_that_the_server_calls_with_a_number_looks_at_it(store):
+    called = set(re.findall(r"store(?:\(\))?\.(_\w+)", inspect.getsource(handlers)))
+    private = [name for name in called if hasattr(SqlAlchemyStore, name) and takes(name)]
+    assert private == list(server_ids.ASKED)
+    assert "_search_datasets" in vars(store)
+
+
 def test_each_public_method_that_takes_a_number_looks_at_it(store):
     found = 0
     for name in dir(SqlAlchemyStore):
         method = getattr(SqlAlchemyStore, name)
         if name.startswith("_") or not callable(method):
             continue
-        if {"experiment_id", "experiment_ids"} & inspect.signature(method).parameters.keys():
+        if takes(name):
             assert name in vars(store), name
             found += 1
     assert found > 20
@@ -87,6 +103,10 @@ def test_an_account_that_is_denied_an_experiment_finds_it_by_no_spelling(tmp_pat
         assert ask("admin", "/api/3.0/mlflow/users/permissions/grant", denied)[0] == 200
         begun = {"experiment_id": "0", "start_time": 1, "run_name": "secret"}
         assert ask("admin", f"{mlflow}/runs/create", begun)[0] == 200
+        run = json.loads(ask("admin", f"{mlflow}/runs/search", {"experiment_ids": ["0"]})[1])
+        data = {"name": "secret", "digest": "a", "source_type": "local", "source": "{}"}
+        data = {"datasets": [{"dataset": data}], "run_id": run["runs"][0]["info"]["run_id"]}
+        assert ask("admin", f"{mlflow}/runs/log-inputs", data)[0] == 200
         assert b"secret" in ask("admin", f"{mlflow}/runs/search", {"experiment_ids": ["0"]})[1]
         for number in ("0", *OTHER):
             for path, body in (
@@ -94,6 +114,7 @@ def test_an_account_that_is_denied_an_experiment_finds_it_by_no_spelling(tmp_pat
                 (f"/experiments/get?experiment_id={urllib.request.quote(number)}", None),
                 ("/experiments/search-datasets", {"experiment_ids": [number]}),
             ):
-                status, answer = ask("person", f"{mlflow}{path}", body)
-                assert b"secret" not in answer and b"Default" not in answer
-                assert status >= 400 or json.loads(answer) == {}, (number, path)
+                for prefix in (mlflow, f"/ajax-{mlflow[1:]}"):
+                    status, answer = ask("person", f"{prefix}{path}", body)
+                    assert b"secret" not in answer and b"Default" not in answer
+                    assert status >= 400 or json.loads(answer) == {}, (number, path)

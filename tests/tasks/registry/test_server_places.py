@@ -4,11 +4,13 @@ import asyncio
 import base64
 import json
 import re
+from collections import Counter
 
 import pytest
 
 from ricochet.tasks.registry import server_logins, server_places
 from ricochet.tasks.registry.server_places import AT_A_TIME, HEAVY, Shared
+from ricochet.tasks.registry.server_turns import Turns
 
 SEARCH, GET = "/api/2.0/mlflow/runs/search", "/api/2.0/mlflow/runs/get"
 WRITTEN = re.compile("/files/.*")
@@ -97,7 +99,7 @@ async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
 
 
 @in_a_loop
-async def test_of_all_logins_a_few_are_worked_on_and_the_next_is_of_who_has_fewest():
+async def test_of_all_logins_a_few_are_worked_on_in_turn():
     server, (each, every) = Server(), AT_A_TIME["heavy"]
     names = [b"%d:a" % number for number in range(every)]
     asked = [server.ask(name) for name in names for _ in range(each + 2)]
@@ -108,8 +110,50 @@ async def test_of_all_logins_a_few_are_worked_on_and_the_next_is_of_who_has_fewe
     assert len(server.working) == every
     server.end.set()
     assert {await each.status() for each in [*asked, honest, last]} == {200}
-    assert server.bodies.index(b"honest") < every + len(names) and server.bodies[-1] == b"last"
+    assert server.bodies.index(b"honest") <= every + 2 * len(names) and server.bodies[-1] == b"last"
     assert server.held() == 0
+
+
+@pytest.mark.parametrize(("others", "kind"), [(7, "heavy"), (9, "heavy"), (40, "light")])
+def test_a_login_with_some_requests_has_its_share_beside_many_with_one_each(others, kind):
+    """As a page asks for three things at a time, and others come anew with each request."""
+
+    async def asked():
+        turns, done = Turns(*AT_A_TIME[kind]), Counter()
+
+        async def ask(login):
+            while sum(done.values()) < 40 * others:
+                turn = turns.ask(login)
+                await turn
+                await asyncio.sleep(0)
+                turns.leave(login, turn)
+                done[login] += 1
+
+        logins = [b"%d" % number for number in range(others)] + [b"page"] * 3
+        tasks = [asyncio.create_task(ask(login)) for login in logins]
+        while sum(done.values()) < 40 * others:
+            await asyncio.sleep(0)
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return done
+
+    done = asyncio.run(asyncio.wait_for(asked(), 30.0))
+    counts = [done[b"%d" % number] for number in range(others)]
+    assert min(counts) > 0.8 * max(counts) and done[b"page"] > 0.8 * max(counts)
+
+
+def test_nothing_is_kept_of_logins_that_have_gone():
+    async def asked():
+        turns = Turns(2, 3)
+        for number in range(100):
+            held = [(b"%d" % each, turns.ask(b"%d" % each)) for each in range(number, number + 9)]
+            for login, turn in held:
+                turns.leave(login, turn)
+        return turns
+
+    turns = asyncio.run(asked())
+    assert not (turns.held or turns.waiting or turns._last)
 
 
 def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):

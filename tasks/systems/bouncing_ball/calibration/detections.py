@@ -43,7 +43,7 @@ class NamedTake:
     file: str
     path: Path
     detected: DetectedTake
-    noise: Float[ndarray, " frame"]
+    noises: tuple[Float[ndarray, " frame"], ...]
 
 
 @dataclass(frozen=True)
@@ -199,12 +199,12 @@ def _detect_take(
     try:
         samples = recordings.load_take(path)
         detected = sound.detect(samples, session.rig.array(), tolerances=tolerances)
-        noise = repeated_takes.noise(samples, detected, sample_rate=session.rig.sample_rate)
+        noises = repeated_takes.noises(samples, detected, sample_rate=session.rig.sample_rate)
     except ChannelFaultError as error:
         return _Faulty(name, str(error))
     except (BadInput, ValueError) as error:
         return Rejected(name, str(error))
-    return NamedTake(name, path, detected, noise)
+    return NamedTake(name, path, detected, noises)
 
 
 def _judged(
@@ -215,7 +215,7 @@ def _judged(
         return take
     if placed and bool(np.any(take.detected.outliers[:BOUNCES])):
         return Rejected(take.file, f"one of its first {BOUNCES} bounces could not be placed")
-    if (before := known.before(take.file, take.detected, take.noise)) is not None:
+    if (before := known.before(take.file, take.detected, take.noises)) is not None:
         return Rejected(take.file, recordings.again(before))
     return take
 

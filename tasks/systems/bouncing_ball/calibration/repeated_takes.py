@@ -19,6 +19,8 @@ SAME = 5e-5
 BEFORE, LASTING, RATE = 5e-3, 0.04, 16_000
 """Where noise is compared, s before a bounce, for how long, s, and how often, Hz: what is above
 half of that may have been taken out."""
+CUT = 2
+"""Bounces that may have been cut off at the begin."""
 ALIKE = 0.5
 """Correlation of one noise; that of two is 0.06."""
 
@@ -26,7 +28,8 @@ ALIKE = 0.5
 class _Known(NamedTuple):
     name: str
     times: Float[ndarray, "bounce channel"]
-    noise: Float[ndarray, " frame"]
+    noises: tuple[Float[ndarray, " frame"], ...]
+    first: int
 
 
 class KnownTakes:
@@ -35,51 +38,68 @@ class KnownTakes:
     def __init__(self) -> None:
         """Know none."""
         self._known: list[_Known] = []
-        self._seconds = np.empty(0)
+        self._gaps = np.empty(0)
 
-    def before(self, name: str, take: DetectedTake, noise: Float[ndarray, " frame"]) -> str | None:
+    def before(
+        self, name: str, take: DetectedTake, noises: tuple[Float[ndarray, " frame"], ...]
+    ) -> str | None:
         """Return the earlier take of which this is a copy; keep it where there is none.
 
         Args:
             name: `<session>/<file>`.
             take: Its bounces, two or more.
-            noise: What `noise` returns of it.
+            noises: What `noises` returns of it.
         """
-        times = _arrivals(take)
-        found = _Known(name, times - times[0, 0], noise)
-        second = found.times[1, 0]
-        for index in np.flatnonzero(np.abs(self._seconds - second) <= SAME):
-            if _are_copies(self._known[index], found):
-                return self._known[index].name
-        self._known.append(found)
-        self._seconds = np.append(self._seconds, second)
+        found = [
+            _Known(name, _arrivals(take), noises, first)
+            for first in range(min(CUT + 1, len(noises)))
+        ]
+        for each in found:
+            for index in np.flatnonzero(np.abs(self._gaps - _gap(each)) <= SAME):
+                if _are_copies(self._known[index], each):
+                    return self._known[index].name
+        self._known += found
+        self._gaps = np.append(self._gaps, [_gap(each) for each in found])
         return None
 
 
-def noise(
+def noises(
     samples: Float[ndarray, "channel frame"], take: DetectedTake, *, sample_rate: int
-) -> Float[ndarray, " frame"]:
-    """Return what the first channel holds before the second bounce, without hum, of unit length."""
-    end = round((_arrivals(take)[1, 0] - BEFORE) * sample_rate)
-    heard = samples[0, max(0, end - round(LASTING * sample_rate)) : max(0, end)]
-    count = round(len(heard) * RATE / sample_rate)
-    hiss = np.diff(signal.resample(heard, count), n=2) if count > 2 else np.zeros(0)
-    return np.asarray(hiss / (np.linalg.norm(hiss) or 1.0), dtype=np.float32)
+) -> tuple[Float[ndarray, " frame"], ...]:
+    """Return what the first channel holds before some bounces from the second on.
+
+    Each is without hum, and of unit length.
+    """
+    found = []
+    for arrival in _arrivals(take)[1 : CUT + 2, 0]:
+        end = round((arrival - BEFORE) * sample_rate)
+        heard = samples[0, max(0, end - round(LASTING * sample_rate)) : max(0, end)]
+        count = round(len(heard) * RATE / sample_rate)
+        hiss = np.diff(signal.resample(heard, count), n=2) if count > 2 else np.zeros(0)
+        found.append(np.asarray(hiss / (np.linalg.norm(hiss) or 1.0), dtype=np.float32))
+    return tuple(found)
 
 
 def _arrivals(take: DetectedTake) -> Float[ndarray, "bounce channel"]:
     return take.times[:, None] if take.arrivals is None else take.arrivals
 
 
+def _gap(known: _Known) -> float:
+    """Return the time from a bounce to the next, s."""
+    return float(known.times[known.first + 1, 0] - known.times[known.first, 0])
+
+
 def _are_copies(one: _Known, other: _Known) -> bool:
     """Say whether bounces that both have come at the same times, and in the same noise."""
-    if one.times.shape[1] != other.times.shape[1]:
+    if (one.first and other.first) or one.times.shape[1] != other.times.shape[1]:
         return False
-    count = min(len(one.times), len(other.times))
-    if not (np.abs(one.times[:count] - other.times[:count]) <= SAME).all():
+    times = [each.times[each.first :] - each.times[each.first, 0] for each in (one, other)]
+    count = min(map(len, times))
+    if not (np.abs(times[0][:count] - times[1][:count]) <= SAME).all():
         return False
-    if not (one.noise.any() and other.noise.any()):
-        return not (one.noise.any() or other.noise.any())
-    count = min(len(one.noise), len(other.noise))
-    shifts = np.correlate(one.noise[:count], other.noise[:count], mode="full")
+    first, second = (each.noises[each.first] for each in (one, other))
+    if not (first.any() and second.any()):
+        return not (first.any() or second.any())
+    count = min(len(first), len(second))
+    shifts = np.correlate(first[:count], second[:count], mode="full")
     return bool(np.abs(shifts[count - 2 : count + 1]).max() > ALIKE)

@@ -104,7 +104,7 @@ def two_sessions(first: int, second: int) -> Detections:
     owners = [SimpleNamespace(identity=name, rig=rig, drop_height=0.26) for name in ("a", "b")]
     counts = zip(owners, (first, second), strict=True)
     takes = [
-        NamedTake(f"{owner.identity}/{number}.wav", Path(), detected(6), np.zeros(9))
+        NamedTake(f"{owner.identity}/{number}.wav", Path(), detected(6), ())
         for owner, count in counts
         for number in range(count)
     ]
