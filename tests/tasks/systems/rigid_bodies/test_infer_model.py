@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -17,6 +18,7 @@ from ricochet.tasks.systems.rigid_bodies import (
     model_inference,
     model_packages,
     model_parameters,
+    model_recordings,
     motion_inference,
     publish,
 )
@@ -198,3 +200,30 @@ def test_a_posterior_is_registered_once_under_a_name_of_its_kind(
     assert catalogue.kind_of("model-cart") is MODEL
     with pytest.raises(BadInput, match="small letters, digits and hyphens"):
         MODEL.refuse("model-A")
+
+
+@pytest.mark.parametrize(
+    ("bits", "rate", "seconds"), [(10, 100, 20.0), (10, 400, 10.0), (14, 100, 5.0)]
+)
+def test_two_swings_of_one_hinge_by_a_coarse_encoder_are_two_motions(
+    tmp_path: Path, bits: int, rate: int, seconds: float
+) -> None:
+    """Without noise, so that the second passes where the first one did, a little later."""
+    text = (
+        '<mujoco><option timestep="0.0005"/><worldbody><body><joint name="h" type="hinge" '
+        'axis="0 1 0" damping="0.002"/><geom type="capsule" fromto="0 0 0 0 0 -.5" size=".01" '
+        'mass=".3"/></body></worldbody></mujoco>'
+    )
+    model, step = mujoco.MjModel.from_xml_string(text), 2 * np.pi / 2**bits
+    data, files = mujoco.MjData(model), []
+    for begin in (0.5, 0.47):
+        mujoco.mj_resetData(model, data)
+        data.qpos[0], rows = begin, ["time,h"]
+        for frame in range(round(seconds * rate)):
+            rows.append(f"{frame / rate},{round(data.qpos[0] / step) * step:.6f}")
+            for _ in range(2000 // rate):
+                mujoco.mj_step(model, data)
+        files.append(tmp_path / f"{begin}.csv")
+        files[-1].write_text("\n".join(rows))
+    runs = [model_recordings.read(file, model) for file in files]
+    assert len(motion_inference.of_files([str(file) for file in files], runs)) == 2

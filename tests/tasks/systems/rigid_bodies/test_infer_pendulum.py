@@ -164,6 +164,8 @@ def test_a_motion_counts_once_whole_or_cut() -> None:
     other = Recorded(whole.states[::-1] + 0.1, RATE)
     other.states[:500] = whole.states[:500]  # as two motions from one rest begin
     assert len(motion_inference.of_files(["a", "b"], [whole, other])) == 2
+    other.states[:1000] = whole.states[:1000]
+    assert len(motion_inference.of_files(["a", "b"], [whole, other])) == 2
     cut = Recorded(whole.states[start:900], RATE)
     rounded = Recorded(whole.states.astype(np.float32).astype(np.float64), RATE)
     for one, two in ((whole, cut), (cut, whole), (whole, rounded)):
