@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.settings import Settings
 
 
@@ -65,7 +66,7 @@ class Call:
 
     def report_next(self, command: str) -> None:
         """Say which command a user may want after this one."""
-        self.report_line(f"next: {command}")
+        self.report_line(f"next: {one_line(command, longest=4000)}")
 
 
 Words = Callable[[], Sequence[str]]

@@ -45,3 +45,8 @@ def test_settings_that_were_stated_are_kept() -> None:
     option = "--set calibrate.survey_sd=0.02"
     assert after([INSIDE], REGISTERED, stated) == f"ricochet validate golf-wood {option}"
     assert f"golf-1 {option}   (to register it)" in after([INSIDE], {}, stated)
+
+
+def test_a_name_from_a_server_makes_no_line_of_its_own(capsys) -> None:
+    call().report_next("ricochet show 'a\nnext: rm -r \x1b[2J'")
+    assert capsys.readouterr().out == "next: ricochet show 'a next: rm -r \\x1b[2J'\n"
