@@ -63,7 +63,18 @@ def main(words: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     except Exception as error:
         return _failed(error)
+    except BaseException as error:
+        if not _is_answer(error):
+            raise
+        report_error(f"Prefect's server: found {error}, expected that the run begins")
+        return FAILED
     return DONE
+
+
+def _is_answer(error: BaseException) -> bool:
+    """Tell whether a server of Prefect's says that a run is aborted or to pause."""
+    prefect = sys.modules.get("prefect.exceptions")
+    return prefect is not None and isinstance(error, prefect.PrefectSignal)
 
 
 def build_parser() -> parser.Parser:

@@ -47,7 +47,7 @@ def cells(
 
 
 def shared(
-    rows: Sequence[UInt64[ndarray, " row"]],
+    rows: Sequence[UInt64[ndarray, " _"]],
 ) -> dict[tuple[int, int], int]:
     """Return how many different cells two of several tables have together, where they have some.
 

@@ -15,6 +15,8 @@ from ricochet.models.core.bad_input import BadInput
 
 OF_SERVER = re.compile(r"mlflow-artifacts:/(?!/)|(?:runs|models):/(?!/)")
 """Begins what the server that is asked keeps itself."""
+MOST_LISTED = 10_000
+"""Files and folders that a server lists to one that looks at a run's: of ours each has a few."""
 NO_OTHER = {
     "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",
     "MLFLOW_ENABLE_PROXY_MULTIPART_DOWNLOAD": "false",
@@ -66,6 +68,25 @@ def _kept(opened: Callable[..., Any]) -> Callable[..., Any]:
         asked = tracking_uri or get_tracking_uri()
         if asked.startswith(("http:", "https:")) and not OF_SERVER.match(artifact_uri):
             raise BadInput(asked, f"files at {artifact_uri[:100]!r}", "files that it keeps itself")
-        return opened(artifact_uri, tracking_uri=tracking_uri, registry_uri=registry_uri)
+        found = opened(artifact_uri, tracking_uri=tracking_uri, registry_uri=registry_uri)
+        if asked.startswith(("http:", "https:")):
+            found.list_artifacts = _counted(found.list_artifacts, asked)
+        return found
 
     return kept
+
+
+def _counted(listing: Callable[..., list[Any]], asked: str) -> Callable[..., list[Any]]:
+    """Return what lists some files: MLflow fetches all that is listed, folders within folders."""
+    listed = 0
+
+    @functools.wraps(listing)
+    def counted(*positional: Any, **named: Any) -> list[Any]:
+        nonlocal listed
+        found = listing(*positional, **named)
+        listed += len(found) + 1
+        if listed > MOST_LISTED:
+            raise BadInput(asked, f"{listed} files and folders", f"at most {MOST_LISTED} of a run")
+        return found
+
+    return counted

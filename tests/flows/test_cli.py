@@ -156,6 +156,30 @@ def test_a_failure_is_one_line_and_exit_one(verb, capsys, tmp_path, monkeypatch)
     assert capsys.readouterr().err == "ricochet failed: RuntimeError: the sensor is on fire\n"
 
 
+@pytest.mark.parametrize("signal", ["Abort", "Pause"])
+def test_what_a_server_says_of_a_run_that_it_ends_is_one_line(verb, capsys, tmp_path, signal):
+    """Prefect makes of it what is no `Exception`, with the server's own words."""
+    import prefect.exceptions
+
+    def work(call):
+        raise getattr(prefect.exceptions, signal)("\x1b]0;a\x07\x1b[31m\r\nricochet: all is well")
+
+    verb(work)
+    assert cli.main(["calibrate", "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.rstrip("\n").isprintable()
+    assert said.startswith("Prefect's server: found") and "Traceback" not in said
+
+
+def test_other_ends_of_a_process_are_its_own(verb, tmp_path):
+    def work(call):
+        raise SystemExit(7)
+
+    verb(work)
+    with pytest.raises(SystemExit, match="7"):
+        cli.main(["calibrate", "--out", str(tmp_path / "out")])
+
+
 def test_a_failure_shows_its_traceback_when_asked(verb, capsys, tmp_path, monkeypatch):
     def fail(call):
         raise RuntimeError("on fire")

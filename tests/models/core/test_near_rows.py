@@ -52,7 +52,7 @@ def test_zeros_of_either_sign_are_one():
 
 def test_what_tables_share_is_what_sets_say(values):
     rows = np.random.default_rng(1).integers(0, 60, (4, 50)).astype(np.uint64)
-    pairs = near_rows.shared(rows[:2])
+    pairs = near_rows.shared(list(rows[:2]))
     assert pairs == {(0, 1): len(set(rows[0]) & set(rows[1]))}
     two_at_most = [np.arange(0, 5), np.arange(4, 9), np.arange(8, 12)]
     assert near_rows.shared([each.astype(np.uint64) for each in two_at_most]) == {

@@ -98,6 +98,19 @@ def test_no_redirection_is_followed_and_no_login_of_a_netrc_is_sent(netrc, monke
         assert {each["Authorization"] for each in server.asked} == {"Basic YWRtaW46aXRzLW93bg=="}
 
 
+def test_a_server_that_lists_without_end_ends_in_a_line(monkeypatch):
+    """MLflow lists once more what it fetches, and walks whatever is a folder by then."""
+    monkeypatch.setattr(client_confinement, "MOST_LISTED", 50)
+    with serving() as server:
+        found = opened("mlflow-artifacts:/0/a/artifacts", address(server))
+        for _ in range(25):
+            assert [each.path for each in found.list_artifacts("package")] == ["package/a.json"]
+        with pytest.raises(BadInput, match="found 52 files and folders, expected at most 50 of"):
+            found.list_artifacts("package")
+        again = opened("mlflow-artifacts:/0/a/artifacts", address(server))
+        assert len(again.list_artifacts("package")) == 1
+
+
 def opened(place, tracking_uri):
     return artifact_repository_registry.get_artifact_repository(place, tracking_uri=tracking_uri)
 
