@@ -19,7 +19,7 @@ from ricochet.models.core.bad_input import BadInput
 MEMORY = 2**28
 """Bytes that decoding may take."""
 SECONDS = 30
-"""Of processor time, and twice that of any; 20 minutes of sound take three."""
+"""Of processor time, and twice that of any."""
 STACK = 2**21
 """Bytes of its stack: less than where it is decoded afterwards."""
 BLOCK = 2**16

@@ -18,7 +18,7 @@ TABLE = 2**25
 """Bytes of a file of commas."""
 SOUND, LOSSY = 2**28, 2**25
 """Bytes of a file of sound, and of one coded with loss (OGG, MP3), whose decoder keeps each of its
-comments before it says how long it is; at 0.8 bytes a sample 16.8 million have 13 MB."""
+comments before it says how long it is: two bytes a sample of the longest recording."""
 ARRAYS = 2**27
 """Bytes of an archive of arrays, packed or unpacked."""
 

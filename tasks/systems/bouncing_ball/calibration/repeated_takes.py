@@ -22,7 +22,7 @@ half of that may have been taken out."""
 CUT = 2
 """Bounces that may have been cut off at the begin."""
 ALIKE = 0.5
-"""Correlation of one noise; that of two is 0.06."""
+"""Correlation of one noise; that of two is that of chance."""
 
 
 class _Known(NamedTuple):
