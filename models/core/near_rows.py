@@ -48,22 +48,23 @@ def cells(
 
 def shared(
     rows: Sequence[UInt64[ndarray, " _"]],
-) -> dict[tuple[int, int], int]:
-    """Return how many different cells two of several tables have together, where they have some.
+) -> dict[tuple[int, int], float]:
+    """Return which of several tables have different cells together, as shares of the smaller's.
 
     Of cells that more than two have, each is counted for those that follow one another.
 
-    >>> shared([np.array([1, 2, 2], np.uint64), np.array([2, 3], np.uint64)])
-    {(0, 1): 1}
+    >>> shared([np.array([1, 2, 2], np.uint64), np.array([2, 3, 4], np.uint64)])
+    {(0, 1): 0.5}
     """
     different = [np.unique(each) for each in rows]
-    owner = np.repeat(np.arange(len(rows)), [len(each) for each in different])
+    sizes = [len(each) for each in different]
+    owner = np.repeat(np.arange(len(rows)), sizes)
     every = np.concatenate(different)
     order = np.argsort(every, kind="stable")
     same = every[order][1:] == every[order][:-1]
     pairs = np.stack([owner[order][:-1][same], owner[order][1:][same]])
     found, counts = np.unique(pairs, axis=1, return_counts=True)
     return {
-        (int(one), int(other)): int(count)
+        (int(one), int(other)): float(count / min(sizes[one], sizes[other]))
         for (one, other), count in zip(found.T, counts, strict=True)
     }

@@ -161,10 +161,8 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
     scale = near_rows.scales(np.concatenate([run.states for run in runs]))
     frames = [near_rows.cells(run.states, scale) for run in runs]
     for grid in range(len(near_rows.BORDERS)):
-        rows = [each[grid] for each in frames]
-        sizes = [len(np.unique(each)) for each in rows]
-        for (before, other), count in near_rows.shared(rows).items():
-            if count > COPIED * min(sizes[before], sizes[other]):
+        for (before, other), share in near_rows.shared([each[grid] for each in frames]).items():
+            if share > COPIED:
                 raise BadInput(
                     names[other], f"the motion of {names[before]}", "each recording once"
                 )

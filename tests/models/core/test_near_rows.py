@@ -52,18 +52,18 @@ def test_zeros_of_either_sign_are_one():
 
 def test_what_tables_share_is_what_sets_say(values):
     rows = np.random.default_rng(1).integers(0, 60, (4, 50)).astype(np.uint64)
-    pairs = near_rows.shared(list(rows[:2]))
-    assert pairs == {(0, 1): len(set(rows[0]) & set(rows[1]))}
+    one, other = set(rows[0]), set(rows[1])
+    share = len(one & other) / min(len(one), len(other))
+    assert near_rows.shared(list(rows[:2])) == {(0, 1): share}
     two_at_most = [np.arange(0, 5), np.arange(4, 9), np.arange(8, 12)]
     assert near_rows.shared([each.astype(np.uint64) for each in two_at_most]) == {
-        (0, 1): 1,
-        (1, 2): 1,
+        (0, 1): 1 / 5,
+        (1, 2): 1 / 4,
     }
-    found = near_rows.shared([rows[0]] * 3)
-    assert found == {(0, 1): len(set(rows[0])), (1, 2): len(set(rows[0]))}
+    assert near_rows.shared([rows[0]] * 3) == {(0, 1): 1.0, (1, 2): 1.0}
 
 
 def test_of_fifty_tables_the_two_that_share_rows_are_found():
     tables = np.random.default_rng(2).integers(0, 2**63, (50, 20_000), dtype=np.uint64)
     tables[17, :15_000] = tables[3, 5000:]
-    assert near_rows.shared(list(tables)) == {(3, 17): 15_000}
+    assert near_rows.shared(list(tables)) == {(3, 17): 0.75}
