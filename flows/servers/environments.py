@@ -28,7 +28,8 @@ SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH
 KNOWN = 60
 """How long MLflow takes a password for right without comparing it again, s."""
 PATIENCE = 120.0
-"""Longest time that PostgreSQL works on a question of MLflow's, whose asker may have left, s."""
+"""Longest time that PostgreSQL works on a question of MLflow's while that starts, s: afterwards
+`server_queries` says how long."""
 ADDRESSES = ("PREFECT_API_URL", "MLFLOW_TRACKING_URI")
 """Variables that say whom a verb or a run asks."""
 LEASES = "prefect.server.concurrency.lease_storage.filesystem"

@@ -31,6 +31,7 @@ from ricochet.tasks.registry import (
     server_logins,
     server_passwords,
     server_paths,
+    server_queries,
     server_runs,
     server_searches,
 )
@@ -190,7 +191,8 @@ def create_app() -> Bounded:
     server_ids.bound(runs)
     server_runs.bound(runs)
     server_authors.bound(runs, stores._get_artifact_repo_mlflow_artifacts())
-    server_searches.bound(runs, stores._get_model_registry_store())
+    server_searches.bound(runs, models := stores._get_model_registry_store())
+    server_queries.bound(runs, models)
     os.environ |= SIMPLE
     from mlflow.server import app
 

@@ -43,3 +43,8 @@ def stated(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
         return b""
     login = LOGIN.fullmatch(found[0])
     return None if len(found) > 1 or login is None else base64.b64decode(login[1] + b"==")
+
+
+def stated_name(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the name of the login that is stated, empty where there is none, or no such form."""
+    return (stated(headers) or b"").partition(b":")[0]

@@ -2,11 +2,10 @@
 
 MLflow's server has forty threads, of which one works at a time, and its database fifteen
 connections: forty requests of one login, of seconds each, kept all others out, and as many of six
-logins together. Whose a request is its name and password say, before anybody looks whether they are
-right: so what is tried with wrong ones, or with none, takes no place of those who have the right
-ones. Requests wait without a thread, are worked on in turn (`server_turns`), and leave when
-their client does. Places are given up when an answer begins, since who takes it slowly
-takes no processor.
+logins together. Whose a request is its name says, once its password was right (`server_passwords`):
+a name has its places however often its password changes. Requests wait without a thread, are worked
+on in turn (`server_turns`), and leave when their client does. Places are given up when an answer
+begins, since who takes it slowly takes no processor.
 """
 
 import asyncio
@@ -48,7 +47,7 @@ class Shared:
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Pass a request on when its login has a place for it."""
         kind = self._kind(scope) if scope["type"] == "http" else ""
-        login = server_logins.stated(scope["headers"]) or b"" if kind else b""
+        login = server_logins.stated_name(scope["headers"]) if kind else b""
         if not kind or (kind == "file" and not login):  # whose slow senders would be all one
             await self.application(scope, receive, send)
             return

@@ -22,7 +22,10 @@ on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
 TEXTS, LONGEST_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`"), 1000
-"""Of a filter, and characters of each: one of seven thousand is sought in tags for a minute."""
+"""Of a filter, and characters of each."""
+SOUGHT, LONGEST_SOUGHT = re.compile(rf"\bi?like\s*({TEXTS.pattern})", re.IGNORECASE), 100
+"""Texts that are sought within others, and characters of each: for one of a thousand PostgreSQL
+compares each tag for as many times as it has letters."""
 MOST_STEPS = 25_000
 PAGES = {
     "_search_runs": 100,
@@ -84,6 +87,8 @@ def _refuse_filter(words: str) -> None:
         raise refusal("a filter without end", f"at most {LONGEST} characters")
     if max((len(text) for text in TEXTS.findall(words)), default=0) > LONGEST_TEXT:
         raise refusal("a text without end", f"at most {LONGEST_TEXT} characters")
+    if max((len(text) for text in SOUGHT.findall(words)), default=0) > LONGEST_SOUGHT:
+        raise refusal("a long text after LIKE", f"at most {LONGEST_SOUGHT} characters")
     operators = sum(1 for _ in OPERATORS.finditer(words))
     if operators > MOST:
         raise refusal(f"{operators} operators", f"at most {MOST}")

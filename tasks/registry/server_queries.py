@@ -1,0 +1,48 @@
+"""Questions of MLflow's server to its database, of which none takes long.
+
+A search of texts in all that runs say takes minutes where somebody has written much, and as long
+it holds one of the few places that all logins have together.
+"""
+
+import time
+from typing import Any
+
+LONGEST = 10.0
+"""Seconds of a question, after which it is given up."""
+STEPS = 10_000
+"""Of SQLite, between two looks at the clock."""
+
+
+def bound(*stores: Any, longest: float = LONGEST) -> None:
+    """Have databases of stores give up questions that take long, once they are migrated."""
+    from sqlalchemy import event
+
+    for engine in {store.engine for store in stores}:
+        if engine.dialect.name == "sqlite":
+            _bound_sqlite(engine, longest)
+        else:
+            words = f"SET statement_timeout = {round(longest * 1e3)}"
+            event.listen(engine, "connect", lambda made, _, words=words: _say(made, words))
+        engine.dispose()  # connections that were made before
+
+
+def _say(made: Any, words: str) -> None:
+    """Set what no transaction takes back."""
+    made.autocommit = True
+    with made.cursor() as cursor:
+        cursor.execute(words)
+    made.autocommit = False
+
+
+def _bound_sqlite(engine: Any, longest: float) -> None:
+    from sqlalchemy import event
+
+    def watch(made: Any, record: Any) -> None:
+        made.set_progress_handler(lambda: time.monotonic() > record.info["end"], STEPS)
+        record.info["end"] = float("inf")
+
+    def begin(connection: Any, *_: Any) -> None:
+        connection.connection.info["end"] = time.monotonic() + longest
+
+    event.listen(engine, "connect", watch)
+    event.listen(engine, "before_cursor_execute", begin)

@@ -1,0 +1,56 @@
+"""A question that a database would work on for long is given up, and the next one answered."""
+
+import os
+import time
+
+import pytest
+from mlflow.entities import ViewType
+from mlflow.exceptions import MlflowException
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
+from sqlalchemy import text
+
+from ricochet.tasks.registry import server_queries
+from tests import postgres
+from tests.stores import NAME, copied
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+LONGEST = 0.5
+
+
+def given_up(store):
+    """Ask what has no end, and say how long that took; a transaction taken back changes nothing."""
+    begun = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(MlflowException) as caught, store.ManagedSessionMaker() as session:
+            session.execute(text(ENDLESS)).all()
+        assert caught.value.get_http_status_code() == 503
+    return time.monotonic() - begun
+
+
+def test_sqlite_gives_up_what_takes_long(migrated_store, tmp_path):
+    folder = copied(migrated_store, tmp_path / "store")
+    store = Runs(f"sqlite:///{folder / NAME}", (tmp_path / "artifacts").as_uri())
+    server_queries.bound(store, longest=LONGEST)
+    try:
+        assert 2 * LONGEST <= given_up(store) < 20.0 * LONGEST
+        time.sleep(1.5 * LONGEST)  # each question has a time of its own
+        store.create_run("0", "somebody", 0, [], "a run")
+        assert len(store.search_runs(["0"], None, ViewType.ALL, 10, [])) == 1
+    finally:
+        store.engine.dispose()
+
+
+@pytest.mark.slow
+def test_postgresql_gives_up_what_takes_long(tmp_path, monkeypatch):
+    with postgres.running("runs") as database:
+        pgpass = tmp_path / "pgpass"
+        pgpass.write_text(database.pgpass)
+        os.chmod(pgpass, 0o600)
+        monkeypatch.setenv("PGPASSFILE", str(pgpass))
+        store = Runs(database.address("runs"), (tmp_path / "artifacts").as_uri())
+        server_queries.bound(store, longest=LONGEST)
+        try:
+            assert 2 * LONGEST <= given_up(store) < 20.0 * LONGEST
+            assert len(store.search_experiments()) == 1
+        finally:
+            store.engine.dispose()
