@@ -90,12 +90,18 @@ def test_a_recording_is_used_once_whatever_its_session_is_called(
 
 
 @pytest.mark.parametrize(
-    ("factor", "form"),
-    [(1.0, "wav"), (0.4, "flac"), (-1.0, "flac")],
-    ids=["wav", "quiet", "turned"],
+    ("changed_sound", "form"),
+    [
+        (lambda sound: sound, "wav"),
+        (lambda sound: 0.4 * sound, "flac"),
+        (lambda sound: -sound, "flac"),
+        (lambda sound: np.roll(sound, 2, axis=1), "flac"),
+        (lambda sound: np.roll(sound, -1600, axis=1), "flac"),
+    ],
+    ids=["wav", "quiet", "turned", "later", "cut"],
 )
 def test_a_recording_that_was_changed_is_used_once(
-    folders: list[Path], tmp_path: Path, factor: float, form: str
+    folders: list[Path], tmp_path: Path, changed_sound: Callable, form: str
 ) -> None:
     def change(content: dict) -> None:
         content["id"] = "again"
@@ -104,7 +110,7 @@ def test_a_recording_that_was_changed_is_used_once(
             sound = audio_files.read(old)
             new = old.with_suffix(f".{form}")
             old.unlink()
-            coded = audio_files.encode(factor * sound.samples, sample_rate=16_000, form=form)
+            coded = audio_files.encode(changed_sound(sound.samples), sample_rate=16_000, form=form)
             new.write_bytes(coded)
             each.update(file=new.name, sha256=hashlib.sha256(coded).hexdigest())
 

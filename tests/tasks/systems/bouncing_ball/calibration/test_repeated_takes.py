@@ -6,7 +6,7 @@ from scipy import signal
 
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.sound import impact_synthesis
-from ricochet.tasks.systems.bouncing_ball.calibration import detections
+from ricochet.tasks.systems.bouncing_ball.calibration import detections, repeated_takes
 from tests.tasks.recordings import small_sessions
 
 RATE = 44100
@@ -18,10 +18,10 @@ def take(seed, *, times=TIMES, snr=30.0):
     """A drop on one spot in three channels."""
     return impact_synthesis.render(
         times,
-        np.tile([0.05, -0.08, 0.0], (4, 1)),
-        0.1 * 0.84 ** np.arange(4),
+        np.tile([0.05, -0.08, 0.0], (len(times), 1)),
+        0.1 * 0.84 ** np.arange(len(times)),
         microphones=RIG.array(),
-        duration=1.3,
+        duration=times[-1] + 0.23,
         draw=np.random.default_rng(seed),
         noise=impact_synthesis.Background(snr=snr),
     )
@@ -60,6 +60,28 @@ def without_highest(samples):
     return signal.sosfiltfilt(signal.butter(6, 11e3, fs=RATE, output="sos"), samples)
 
 
+def in_few_bits(samples):
+    return np.round(samples * 2**7) / 2**7
+
+
+def in_a_narrow_band(samples):
+    return signal.sosfiltfilt(
+        signal.butter(4, [300.0, 3400.0], "band", fs=RATE, output="sos"), samples
+    )
+
+
+def without_noise(samples):
+    """As a spectral gate leaves it."""
+    *_, parts = signal.stft(samples, RATE, nperseg=1024)
+    floor = np.median(np.abs(parts), axis=-1, keepdims=True)
+    kept = np.where(np.abs(parts) > 4.0 * floor, parts, 0.05 * parts)
+    return signal.istft(kept, RATE, nperseg=1024)[1][:, : samples.shape[1]]
+
+
+def in_other_noise(samples):
+    return samples + np.random.default_rng(8).normal(0.0, 1e-3, samples.shape)
+
+
 def detected(folder, takes):
     made = small_sessions.write_session(small_sessions.plan(folder, rig=RIG), takes)
     found = detections.detect([folder])
@@ -76,6 +98,29 @@ def test_a_recording_that_was_changed_counts_once(tmp_path, change):
     (left_out,) = found.rejected
     assert left_out.file.endswith(made.takes[2].file)
     assert made.takes[0].file in left_out.reason and "expected each once" in left_out.reason
+
+
+@pytest.mark.parametrize(
+    "change", [in_few_bits, in_a_narrow_band, without_noise, in_other_noise, quieter]
+)
+def test_a_recording_whose_noise_was_taken_out_counts_once(tmp_path, change):
+    """Eight bounces come at the same times, which those of two drops do not."""
+    gaps = np.r_[0.0, 0.38 * 0.88 ** np.arange(7)]
+    strays = np.random.default_rng(1).normal(0.0, 2.5e-4, (2, 8))
+    sounds = [take(seed, times=0.1 + np.cumsum(gaps + strays[seed])) for seed in range(2)]
+    made, found = detected(tmp_path / "drops", [*sounds, change(sounds[0])])
+    assert [each.path.name for each in found.takes] == [each.file for each in made.takes[:2]]
+    assert made.takes[0].file in found.rejected[0].reason
+
+
+def test_of_drops_that_hardly_stray_fewer_than_one_pair_in_ten_thousand_agrees():
+    draw = np.random.default_rng(2)
+    times = np.cumsum(0.2 + draw.normal(0.0, 2.5e-4, (2, 50_000, 7)), axis=2)
+    silence = (np.zeros(0),)
+    one, other = (
+        [repeated_takes._Known("", each[:, None], silence, 0) for each in every] for every in times
+    )
+    assert sum(map(repeated_takes._keep_time, one, other)) < 10
 
 
 @pytest.mark.parametrize("rate", [RATE, 48_000])
