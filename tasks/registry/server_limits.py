@@ -44,6 +44,7 @@ class Bounded:
         together: int = ALL,
         patience: float = PATIENCE,
         longest: float = LONGEST,
+        silent: float = LONGEST,
         files: re.Pattern[str] | None = None,
     ) -> None:
         """Stand in front of an application.
@@ -53,11 +54,12 @@ class Bounded:
             together: Bytes that all bodies may have that are kept at a time.
             patience: Longest wait for a client to take a part of an answer, s.
             longest: Longest wait for a whole body, s.
+            silent: Longest wait for a part of a file, s.
             files: Paths where a PUT has a file for a body, of any size: it is asked who sends it
                 first, and it is written as it comes.
         """
         self.application, self.body, self.together = application, body, together
-        self.patience, self.longest, self.files = patience, longest, files
+        self.patience, self.longest, self.silent, self.files = patience, longest, silent, files
         self.kept = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -73,7 +75,7 @@ class Bounded:
             await self.application(scope, request.receive, request.send)
         except Exception:
             cut_off = CUT_OFF in scope.get("state", ())
-            if not (request.refusal or request.given_up or cut_off):
+            if not (request.refusal or request.given_up or request.left or cut_off):
                 raise
         finally:
             self.kept -= request.size
@@ -88,7 +90,7 @@ class _Request:
         self, bounds: Bounded, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
         self.bounds, self.scope, self._receive, self._send = bounds, scope, receive, send
-        self.free = self.begun = self.whole = self.given_up = False
+        self.free = self.begun = self.whole = self.given_up = self.left = False
         self.size, self.refusal = 0, ""
         self.end = asyncio.get_running_loop().time() + bounds.longest
 
@@ -99,22 +101,34 @@ class _Request:
 
     async def receive(self) -> Message:
         """Return what comes next; `RefusedError` where it is too much or too late."""
-        if self.free:
-            self._admit()
-        if self.whole or self.free:
+        if self.whole:
             return await self._receive()
-        left = self.end - asyncio.get_running_loop().time()
-        try:
-            message = await asyncio.wait_for(self._receive(), left)
-        except TimeoutError:
-            self._abort("no whole body", f"one within {self.bounds.longest:g} s")
+        message = await (self._part() if self.free else self._body())
+        self.left = message["type"] == "http.disconnect"
         self.whole = not message.get("more_body", False)
+        if self.free:
+            return message
         count = len(message.get("body", b""))
         self.size, self.bounds.kept = self.size + count, self.bounds.kept + count
         self.look(self.size)
         if self.bounds.kept > self.bounds.together:
             self._abort("too many bodies at a time", f"{self.bounds.together} bytes of all")
         return message
+
+    async def _part(self) -> Message:
+        """Return the next part of a file; `RefusedError` where none comes."""
+        self._admit()
+        try:
+            return await asyncio.wait_for(self._receive(), self.bounds.silent)
+        except TimeoutError:
+            self._abort("no more of a file", f"a part within {self.bounds.silent:g} s")
+
+    async def _body(self) -> Message:
+        left = self.end - asyncio.get_running_loop().time()
+        try:
+            return await asyncio.wait_for(self._receive(), left)
+        except TimeoutError:
+            self._abort("no whole body", f"one within {self.bounds.longest:g} s")
 
     async def send(self, message: Message) -> None:
         """Pass a part of the answer on; TimeoutError where nobody takes it."""

@@ -20,7 +20,7 @@ from ricochet.tasks.registry.server_limits import Application, Receive, Send
 AT_A_TIME = 2
 """Passwords of strangers that are compared at once, and of others; each takes a core."""
 MOST = 1000
-"""Logins of which it is remembered that they were right."""
+"""Names of which it is remembered which password was right last."""
 _HEAD = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Basic realm="mlflow"')]
 
 
@@ -60,7 +60,7 @@ class Comparing:
         """Take what is known of names and passwords."""
         self.passwords = passwords
         self._strangers, self._others = (asyncio.Semaphore(AT_A_TIME) for _ in range(2))
-        self._right: dict[bytes, None] = {}
+        self._right: dict[str, bytes] = {}
         self._salt = secrets.token_bytes(32)
 
     async def is_right(self, login: bytes) -> bool:
@@ -74,18 +74,19 @@ class Comparing:
         if self.passwords.is_known(name, password):
             return True
         mark = hashlib.sha256(self._salt + login).digest()
-        if mark in self._right:
+        if self._right.get(name) == mark:
             async with self._others:
-                if mark in self._right:  # still, after the wait: its password may be another now
+                if self._right.get(name) == mark:  # still: its password may be another now
                     return await self._compared(name, password, mark)
         async with self._strangers:
             return await self._compared(name, password, mark)
 
     async def _compared(self, name: str, password: str, mark: bytes) -> bool:
         right = await asyncio.to_thread(self.passwords.is_right, name, password)
-        self._right.pop(mark, None)
+        if right or self._right.get(name) == mark:
+            self._right.pop(name, None)
         if right:
-            self._right[mark] = None
+            self._right[name] = mark
             if len(self._right) > MOST:
                 del self._right[next(iter(self._right))]
         return right

@@ -88,6 +88,26 @@ def test_a_body_that_does_not_come_is_not_waited_for():
     assert time.monotonic() - began < 4.0 and server.kept == 0
 
 
+def test_a_file_comes_slowly_but_does_come():
+    server = bounded(longest=0.1, silent=0.3)
+    assert asyncio.run(request(server, 5, path="/files/a", method="PUT", slow=0.05)) == (200, 5)
+    assert asyncio.run(request(server, 5, path="/files/a", method="PUT", slow=5.0)) == (413, 0)
+
+
+def test_a_client_that_leaves_is_no_fault():
+    async def reading(scope, receive, send):
+        while (await receive())["type"] == "http.request":
+            pass
+        raise RuntimeError("gone")
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    for path in ("/files/a", "/version"):
+        scope = {"type": "http", "path": path, "method": "PUT", "headers": []}
+        asyncio.run(Bounded(reading, files=re.compile("/files/.*"))(scope, receive, None))
+
+
 @pytest.mark.parametrize(
     ("path", "method", "status", "login", "known"),
     [

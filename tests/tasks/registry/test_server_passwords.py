@@ -112,6 +112,30 @@ def test_whoever_is_right_no_more_waits_with_strangers():
     asyncio.run(asyncio.wait_for(asked(), 30.0))
 
 
+def test_of_a_name_the_last_password_that_was_right_is_remembered_alone():
+    """Whoever changes a password often has no more of those than others."""
+
+    async def asked():
+        server = Server()
+        server.end.set()
+        server.application.comparing.passwords = Passwords(
+            server.is_known, lambda name, password: server.is_right(name, "right")
+        )
+        for number in range(30):
+            assert await server.ask(b"one:%d" % number) == 200
+        server.end.clear()
+        old = [server.ask(b"one:%d" % number) for number in range(29)]
+        while len(server.compared) < 30 + AT_A_TIME:
+            await asyncio.sleep(0.01)
+        last = server.ask(b"one:29")
+        while len(server.compared) < 31 + AT_A_TIME:  # waits for none of them
+            await asyncio.sleep(0.01)
+        server.end.set()
+        assert await asyncio.gather(*old, last) == [200] * 30
+
+    asyncio.run(asyncio.wait_for(asked(), 30.0))
+
+
 def test_what_is_no_text_is_wrong_and_what_asks_for_nothing_is_passed_on():
     async def asked():
         server = Server()

@@ -16,8 +16,9 @@ from scipy import signal
 
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 
-SAME = 5e-5
-"""Largest difference of times of one recording, s, which was sampled anew perhaps."""
+SAME, FIRST = 5e-5, 3
+"""Largest difference of times of one recording, s, which was sampled anew perhaps, and of how many
+bounces: faint ones, which come last, are found at other onsets once sound was coded anew."""
 CLOSE, AGREEING, OF = 2e-5, 5, 7
 """Difference of times, s, that so many of the first bounces of one recording keep to. Where each
 gap strays by a quarter of a millisecond alone, fewer than one pair of drops in ten thousand do."""
@@ -26,8 +27,8 @@ BEFORE, LASTING, RATE = 5e-3, 0.04, 16_000
 half of that may have been taken out."""
 CUT = 2
 """Bounces that may have been cut off at the begin."""
-ALIKE = 0.5
-"""Correlation of one noise; that of two is that of chance."""
+ALIKE = 0.3
+"""Correlation of one noise, of which most was taken out perhaps; that of two is that of chance."""
 
 
 class _Known(NamedTuple):
@@ -98,8 +99,8 @@ def _are_copies(one: _Known, other: _Known) -> bool:
     """Say whether bounces that both have come at the same times, and many, or in the same noise."""
     if (one.first and other.first) or one.times.shape[1] != other.times.shape[1]:
         return False
-    same = np.abs(_moved(one, other)) <= SAME
-    return _keep_time(one, other) or bool(same.all() and _hold_one_noise(one, other))
+    same = bool((np.abs(_moved(one, other)[:FIRST]) <= SAME).all())
+    return _keep_time(one, other) or (same and _hold_one_noise(one, other))
 
 
 def _moved(one: _Known, other: _Known) -> Float[ndarray, "bounce channel"]:
