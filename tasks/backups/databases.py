@@ -87,6 +87,7 @@ def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connectio
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         database.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
+        database.execute("PRAGMA ignore_check_constraints = ON")  # one may take for ever
         database.set_authorizer(_by_nobody_else)
         yield database
 
@@ -114,4 +115,15 @@ def _places(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     for table in tables(database):
         if '"' not in table:
             columns = {str(row[1]) for row in database.execute(f'PRAGMA table_info("{table}")')}
-            yield from ((table, column) for column in sorted(columns & {*PLACES}))
+            found = sorted(columns & {*PLACES})
+            if found and _is_computed(database, table):
+                raise sqlite3.DatabaseError(f"values of {table:.40} that are computed")
+            yield from ((table, column) for column in found)
+
+
+def _is_computed(database: sqlite3.Connection, table: str) -> bool:
+    """Say whether a column or an index of a table is made by an expression."""
+    hidden = {row[6] for row in database.execute(f'PRAGMA table_xinfo("{table}")')}
+    computed = """SELECT count(*) FROM pragma_index_list(?) AS i, pragma_index_xinfo(i.name) AS x
+                  WHERE i.partial OR x.cid = -2"""
+    return bool(hidden - {0}) or bool(database.execute(computed, (table,)).fetchone()[0])
