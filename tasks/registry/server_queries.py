@@ -9,8 +9,8 @@ from typing import Any
 
 LONGEST = 10.0
 """Seconds of a question, after which it is given up."""
-STEPS = 10_000
-"""Of SQLite, between two looks at the clock."""
+STEPS = 1000
+"""Of SQLite, between two looks at the clock: each may compare a text of some thousand letters."""
 
 
 def bound(*stores: Any, longest: float = LONGEST) -> None:

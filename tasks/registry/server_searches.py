@@ -21,8 +21,9 @@ MOST, MOST_DATASETS = 40, 2
 on a run's data sets, of which each has all."""
 MOST_ORDERS, LONGEST = 5, 2**15
 """Orders, and characters of a filter or an order: the ids of eight hundred runs."""
-TEXTS, LONGEST_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`"), 1000
-"""Of a filter, and characters of each."""
+TEXTS = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`""")
+LONGEST_TEXT = 1000
+"""Of a filter, as `sqlparse` has them, and characters of each."""
 SOUGHT, LONGEST_SOUGHT = re.compile(rf"\bi?like\s*({TEXTS.pattern})", re.IGNORECASE), 100
 """Texts that are sought within others, and characters of each: for one of a thousand PostgreSQL
 compares each tag for as many times as it has letters."""

@@ -1,51 +1,87 @@
 """Takes of a drawer that are one recording: louder, cut or coded anew: its digest is another.
 
 Of two recordings phases of their spectra have nothing in common, those of a whine both hear apart;
-of one they agree throughout once both begin at the same time (the generalised cross-correlation
-with the phase transform of Knapp and Carter 1976).
+of one they agree once both begin at the same time (the generalised cross-correlation with the phase
+transform of Knapp and Carter 1976), and so does each part: two takes may hold one signal that was
+played at their begin.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from jaxtyping import Complex64, Float32
+from jaxtyping import Bool, Complex, Complex64, Float32
 from numpy import ndarray
 
 from ricochet.models.systems.drawers.labels import SAMPLE_RATE
 
-HEARD = SAMPLE_RATE
-"""Samples from a take's begin that are compared, at most: a second."""
-BAND = (200.0, 7000.0)
+HEARD, RATE = 4.0, 4000
+"""How much of a take's begin is compared, s, at how many samples a second."""
+FRAMES = round(HEARD * RATE)
+BAND = (200.0, 1900.0)
 """Hz."""
+PARTS, LEAST = 8, RATE // 2
+"""Of what two takes have at the same time, and samples that they have there at least."""
 ALIKE = 0.25
-"""Agreement of phases, of one where it is one recording, and of as much of a second as both hold;
-of two that of chance is 0.04 at the most."""
+"""Agreement in most parts: of two recordings it is that of chance, of one what a code left."""
 
 
-def phases(sound: Float32[ndarray, "channel sample"]) -> Complex64[ndarray, " bin"]:
-    """Return the phases of how a take begins in its first channel.
+class Begin(NamedTuple):
+    """How a take begins, in its first channel.
 
-    >>> noise = np.random.default_rng(0).normal(size=(1, 4000)).astype(np.float32)
-    >>> float(np.abs(np.vdot(phases(noise), phases(0.3 * noise)))).__round__(3)
-    1.0
+    Attributes:
+        sound: `FRAMES` samples, within the band alone.
+        spectrum: Phases of these, and of as many zeros after them.
     """
-    begin = sound[0, :HEARD]
-    spectrum = np.fft.rfft(np.pad(begin, (0, HEARD - len(begin))))
-    place = np.fft.rfftfreq(HEARD, 1.0 / SAMPLE_RATE)
-    heard = spectrum[(place > BAND[0]) & (place < BAND[1])]
-    size = np.abs(heard)
-    unit = np.where(size > 0.0, heard / np.where(size > 0.0, size, 1.0), 0.0)
-    return (unit / np.sqrt(len(unit))).astype(np.complex64)
+
+    sound: Float32[ndarray, " frame"]
+    spectrum: Complex64[ndarray, " bin"]
 
 
-def agreement(one: Complex64[ndarray, " bin"], other: Complex64[ndarray, " bin"]) -> float:
-    """Return how far phases agree, once one take begins as much later as fits best.
+def begin(sound: Float32[ndarray, "channel sample"]) -> Begin:
+    """Return how a take begins."""
+    length = round(HEARD * SAMPLE_RATE)
+    heard = sound[0, :length]
+    bins = np.fft.rfft(np.pad(heard, (0, length - len(heard))))[: FRAMES // 2 + 1]
+    kept = np.fft.irfft(np.where(_is_inside(FRAMES), bins, 0.0), FRAMES)
+    padded = np.fft.rfft(kept, 2 * FRAMES)
+    spectrum = np.where(_is_inside(2 * FRAMES), _unit(padded), 0.0)
+    return Begin(kept.astype(np.float32), spectrum.astype(np.complex64))
 
-    >>> noise = np.random.default_rng(0).normal(size=(2, SAMPLE_RATE + 100)).astype(np.float32)
-    >>> later = phases(noise[:1, 100:])
-    >>> agreement(phases(noise[:1]), later) > 0.8, agreement(phases(noise[1:]), later) < 0.1
-    (True, True)
+
+def agreement(one: Begin, other: Begin) -> float:
+    """Return how far phases of parts agree, once one take begins as much later as fits best.
+
+    >>> noise = np.random.default_rng(0).normal(size=(2, 4 * SAMPLE_RATE)).astype(np.float32)
+    >>> first, second = begin(noise[:1]), begin(noise[1:])
+    >>> agreement(first, begin(0.1 * noise[:1, SAMPLE_RATE:])) > 0.8
+    True
+    >>> agreement(first, second) < 0.1
+    True
     """
-    shifted = np.fft.ifft(one * other.conj(), n=2 * len(one))  # half a step between shifts
-    return float(2 * len(one) * np.abs(shifted).max())
+    at_shift = np.abs(np.fft.irfft(one.spectrum * other.spectrum.conj()))
+    at_shift[FRAMES - LEAST : FRAMES + LEAST] = 0.0
+    shift = int(at_shift.argmax())
+    late, early = (one, other) if shift < FRAMES else (other, one)
+    shift = min(shift, 2 * FRAMES - shift)
+    length = (FRAMES - shift) // PARTS
+    first, second = (
+        np.fft.rfft(each[: PARTS * length].reshape(PARTS, length) * np.hanning(length))
+        for each in (late.sound[shift:], early.sound)
+    )
+    phases = (_unit(first) * _unit(second).conj())[:, _is_inside(length)]
+    return float(np.median(np.abs(phases.mean(axis=1))))
+
+
+def _is_inside(frames: int) -> Bool[ndarray, " bin"]:
+    """Return which bins of a spectrum of so many samples lie in the band."""
+    place = np.fft.rfftfreq(frames, 1.0 / RATE)
+    return np.asarray((place > BAND[0]) & (place < BAND[1]))
+
+
+def _unit(values: Complex[ndarray, "*shape"]) -> Complex[ndarray, "*shape"]:
+    """Return phases alone, zero where there is none."""
+    size = np.abs(values)
+    return np.where(size > 0.0, values / np.where(size > 0.0, size, 1.0), 0.0)
 
 
 class KnownTakes:
@@ -53,7 +89,7 @@ class KnownTakes:
 
     def __init__(self) -> None:
         """Know none."""
-        self._known: dict[str, Complex64[ndarray, " bin"]] = {}
+        self._known: dict[str, Begin] = {}
 
     def before(self, name: str, sound: Float32[ndarray, "channel sample"]) -> str | None:
         """Return the earlier take of which this is a copy; keep it where there is none.
@@ -61,7 +97,7 @@ class KnownTakes:
         Args:
             name: `<session>/<file>`.
         """
-        found = phases(sound)
+        found = begin(sound)
         for other, known in self._known.items():
             if agreement(known, found) > ALIKE:
                 return other

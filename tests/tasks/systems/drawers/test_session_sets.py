@@ -97,8 +97,9 @@ def test_a_recording_is_used_once_whatever_its_session_is_called(
         (lambda sound: -sound, "flac"),
         (lambda sound: np.roll(sound, 2, axis=1), "flac"),
         (lambda sound: np.roll(sound, -1600, axis=1), "flac"),
+        (lambda sound: np.round(sound * 2**9) / 2**9, "flac"),
     ],
-    ids=["wav", "quiet", "turned", "later", "cut"],
+    ids=["wav", "quiet", "turned", "later", "cut", "bits"],
 )
 def test_a_recording_that_was_changed_is_used_once(
     folders: list[Path], tmp_path: Path, changed_sound: Callable, form: str
@@ -120,13 +121,36 @@ def test_a_recording_that_was_changed_is_used_once(
     assert all("the recording of one/" in each for each in found.rejected.values())
 
 
-def test_takes_that_hold_the_same_whine_are_two() -> None:
-    time, draw = np.arange(16_000) / 16_000, np.random.default_rng(0)
+@pytest.mark.parametrize("signal", ["whine", "sweep"])
+def test_takes_that_hold_the_same_signal_are_two(signal: str) -> None:
+    """A whine all the time, or a sweep that is played as each begins."""
+    time, draw = np.arange(64_000) / 16_000, np.random.default_rng(0)
+    same = {
+        "whine": np.sin(2 * np.pi * 1000.0 * time),
+        "sweep": np.sin(2 * np.pi * (200.0 + 1000.0 * time) * time) * (time < 1.5),
+    }[signal]
     known = repeated_takes.KnownTakes()
     for number in range(4):
-        sound = np.sin(2 * np.pi * 3000.0 * time) + draw.normal(0.0, 0.01, (4, len(time)))
+        sound = same + draw.normal(0.0, 0.01, (4, len(time)))
         assert known.before(str(number), sound.astype(np.float32)) is None
     assert known.before("4", (0.3 * sound).astype(np.float32)) == "3"
+
+
+def test_parts_of_one_recording_agree_and_of_two_they_do_not() -> None:
+    draw = np.random.default_rng(1)
+    sounds = draw.normal(size=(60, 1, 64_000)).astype(np.float32)
+    begins = [repeated_takes.begin(each) for each in sounds]
+    apart = [
+        repeated_takes.agreement(one, other)
+        for place, one in enumerate(begins)
+        for other in begins[:place]
+    ]
+    assert max(apart) < 0.6 * repeated_takes.ALIKE
+    for cut in (1, 700, 40_000):
+        noisy = sounds[0, :, cut:] + draw.normal(0.0, 0.5, (1, 64_000 - cut)).astype(np.float32)
+        later = repeated_takes.begin(noisy)
+        for pair in ((begins[0], later), (later, begins[0])):
+            assert repeated_takes.agreement(*pair) > 2.0 * repeated_takes.ALIKE
 
 
 def test_where_none_can_be_read_the_first_says_why(folders: list[Path], tmp_path: Path) -> None:
