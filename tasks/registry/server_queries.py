@@ -7,21 +7,23 @@ it holds one of the few places that all logins have together.
 import time
 from typing import Any
 
-LONGEST = 10.0
-"""Seconds of a question, after which it is given up."""
-STEPS = 1000
+LONGEST = {"postgresql": 10.0, "sqlite": 3.0}
+"""Seconds of a question, after which it is given up; in SQLite it keeps those from writing who wait
+for 20 s at the most."""
+STEPS = 200
 """Of SQLite, between two looks at the clock: each may compare a text of some thousand letters."""
 
 
-def bound(*stores: Any, longest: float = LONGEST) -> None:
+def bound(*stores: Any, longest: float | None = None) -> None:
     """Have databases of stores give up questions that take long, once they are migrated."""
     from sqlalchemy import event
 
     for engine in {store.engine for store in stores}:
+        seconds = LONGEST[engine.dialect.name] if longest is None else longest
         if engine.dialect.name == "sqlite":
-            _bound_sqlite(engine, longest)
+            _bound_sqlite(engine, seconds)
         else:
-            words = f"SET statement_timeout = {round(longest * 1e3)}"
+            words = f"SET statement_timeout = {round(seconds * 1e3)}"
             event.listen(engine, "connect", lambda made, _, words=words: _say(made, words))
         engine.dispose()  # connections that were made before
 

@@ -5,14 +5,57 @@ at once, proposes nothing twice. The first trial that comes to an end has the se
 starts with.
 """
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, TPESampler
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FixedTrial, FrozenTrial, TrialState, create_trial
+
+from ricochet.models.core.bad_input import BadInput
+
+
+def refuse_others(
+    study: optuna.Study,
+    propose: Callable[[Any], Mapping[str, Any]],
+    started: Mapping[str, Any],
+    where: str,
+) -> None:
+    """Refuse a study with settings that a search does not propose, or no value of them.
+
+    Args:
+        propose: Asks a trial for settings.
+        started: The settings tried first.
+        where: What keeps the study.
+
+    Raises:
+        BadInput: It has some.
+    """
+    first = FixedTrial(dict(started))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they may lie beside what is proposed
+        propose(first)
+    for trial in study.get_trials(deepcopy=False):
+        if trial.state in (TrialState.RUNNING, TrialState.FAIL):
+            continue
+        if trial.state is not TrialState.COMPLETE or not _is_proposed(trial, first):
+            found = f"trial {trial.number} with {trial.params}, {trial.values}"[:200]
+            raise BadInput(where, found, "settings that this search proposes, and their value")
+
+
+def _is_proposed(trial: FrozenTrial, first: FixedTrial) -> bool:
+    if len(trial.values or ()) != 1:
+        return False
+    others = {} if trial.params == first.params else trial.params
+    kinds = first.distributions if others else {}
+    try:
+        create_trial(params=others, distributions=kinds, value=trial.value)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 class ByNumber(BaseSampler):

@@ -21,6 +21,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console import jobs
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.general_settings import Search
+from ricochet.tasks.storage import files
 from ricochet.tasks.training import proposals
 from ricochet.tasks.training import trials as kept
 
@@ -71,11 +72,13 @@ def search(
     the same time where it lies in a database; then there may be some trials more.
 
     Raises:
-        BadInput: If the database does not answer.
+        BadInput: If the database does not answer, or a study has settings of no such search.
     """
     with kept.opened(rules.storage, folder) as storage:
         study = _study(space, storage, seed)
         kept.fail_abandoned(study, shared=bool(rules.storage))
+        where = rules.storage or files.shown(folder / JOURNAL)
+        proposals.refuse_others(study, space.propose, space.started, where)
         while (done := len(_completed(study))) < trials:
             count = min(rules.batch, trials - done)
             _try(study, space, count, partial(_report, progress, done, trials))

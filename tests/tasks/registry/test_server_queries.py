@@ -2,8 +2,10 @@
 
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
+import sqlalchemy
 from mlflow.entities import ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
@@ -38,6 +40,22 @@ def test_sqlite_gives_up_what_takes_long(migrated_store, tmp_path):
         assert len(store.search_runs(["0"], None, ViewType.ALL, 10, [])) == 1
     finally:
         store.engine.dispose()
+
+
+def test_sqlite_looks_at_the_clock_between_texts_that_are_compared_for_long(tmp_path):
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'texts.db'}")
+    store = SimpleNamespace(engine=engine)
+    server_queries.bound(store, longest=LONGEST)
+    begun = time.monotonic()
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE tags (value TEXT)"))
+        rows = [{"value": "a" * 7900 + "b"}] * 2000
+        connection.execute(text("INSERT INTO tags VALUES (:value)"), rows)
+        with pytest.raises(sqlalchemy.exc.OperationalError, match="interrupted"):
+            sought = {"sought": f"%{'a' * 90}c"}
+            connection.execute(text("SELECT * FROM tags WHERE value LIKE :sought"), sought).all()
+    assert time.monotonic() - begun < 20.0 * LONGEST
+    engine.dispose()
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ MANY = [
     f"tags.a = '{'a' * 1000}b'",
     f"tags.a ILIKE '%{'a' * 100}b%'",
     f"tags.a LIKE '\\'%{'a' * 1000}b'",
-    f"tags.a LIKE '\'\'%{'a' * 100}b' AND tags.b = 'b'",
+    f"tags.a LIKE '''%{'a' * 100}b' AND tags.b = 'b'",
     f"params.b = 'a' and params.a  like\n\"%{'a' * 100}b%\"",
 ]
 

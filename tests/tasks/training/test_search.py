@@ -7,7 +7,10 @@ import sys
 import time
 from functools import partial
 
+import optuna
 import pytest
+from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.trial import TrialState, create_trial
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import jobs
@@ -66,6 +69,41 @@ def test_a_batch_proposes_the_same_on_any_number_of_processes(tmp_path) -> None:
     with jobs.running_on(partial(jobs.in_processes, workers=2)):
         assert tried(tmp_path / "2", rules=rules) == alone
     assert alone != tried(tmp_path / "3")
+
+
+def other(params, state=TrialState.COMPLETE, value=-1.0):
+    """A trial as another program may have written it."""
+    wide = {"x": FloatDistribution(-1e9, 1e9), "n": IntDistribution(-10, 10**9)}
+    kinds = {name: wide.get(name, wide["x"]) for name in params}
+    return create_trial(state=state, params=params, distributions=kinds, value=value)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        other({"x": 0.5, "n": 10**7}),
+        other({"x": -1.5, "n": 3}),
+        other({"x": 0.5}),
+        other({"x": 0.5, "n": 3, "epochs": 1e9}),
+        other({"x": 0.5, "n": 3}, TrialState.PRUNED),
+        other({}, TrialState.WAITING, value=None),
+    ],
+)
+def test_settings_that_the_search_does_not_propose_are_refused(tmp_path, foreign) -> None:
+    """A journal of 3 kB had a network of five gigabytes trained."""
+    before = tried(tmp_path, trials=2)
+    study = optuna.load_study(study_name="study", storage=trials.journal(tmp_path))
+    study.add_trial(foreign)
+    with pytest.raises(BadInput, match=r"trial 2 with .*expected settings that this search"):
+        search.search(space(), tmp_path, trials=3, seed=5)
+    assert len(before) == 2
+
+
+def test_settings_that_are_tried_first_may_lie_elsewhere(tmp_path) -> None:
+    outside = search.Space("study", {"x": 5.0, "n": 3}, propose, value)
+    for trials_ in (1, 2):
+        best = search.search(outside, tmp_path, trials=trials_, seed=5)
+    assert best.number == 1
 
 
 @pytest.mark.parametrize("there", ["a pipe", "a link", "a folder", "too large"])
