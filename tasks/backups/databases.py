@@ -5,6 +5,7 @@ SQLite's own online backup gives a copy as of one instant, whatever others write
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ LARGEST = 2**26
 """Bytes of a value, so that no constraint or index of a database makes larger ones."""
 MEMORY = 2**29
 """Bytes that SQLite takes in all, so that none makes many of them at once."""
+SECONDS, STEPS = 600.0, 10_000
+"""Of processor time for what is done with a database, whose pages may lead to one another; and
+SQLite's steps between two looks at it, at which Ctrl-C is seen too."""
 
 
 def copy(source: Path, target: Path) -> None:
@@ -85,6 +89,8 @@ def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connectio
     """Open a database and close it; what it brings along runs nothing."""
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
+        end = time.thread_time() + SECONDS
+        database.set_progress_handler(lambda: time.thread_time() > end, STEPS)
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         database.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
         database.execute("PRAGMA ignore_check_constraints = ON")  # one may take for ever

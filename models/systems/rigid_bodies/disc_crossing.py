@@ -86,11 +86,11 @@ class Crossing:
 
     @property
     def frames(self) -> int:
-        """How many must be seen: those of `WATCHED`, first and last included."""
-        return round(WATCHED * self.draws.rate) + 1
+        """How many must be seen: those of `WATCHED`, first and last included, of two states."""
+        return max(round(WATCHED * self.draws.rate), pendulum_tracking.WINDOW) + 1
 
     def decide(self, angles: Float[ndarray, "frame 2"], generator: np.random.Generator) -> Decision:
-        """Decide by the last frames.
+        """Decide by the last frames; a future that has no end is one of contact.
 
         Args:
             angles: Of link 1 from straight down and of link 2 from link 1, rad, unwrapped.
@@ -103,8 +103,9 @@ class Crossing:
         if not np.isfinite(angles).all():
             raise ValueError("angles that are no numbers, expected finite ones")
         seen = pendulum_tracking.states(angles[-self.frames :], self.draws.rate)
-        touched = self.disc.touched(self.futures(seen, generator)).any(0)
-        chance = float(touched.mean())
+        coming = self.futures(seen, generator)
+        touched = self.disc.touched(coming) | ~np.isfinite(coming).all(-1)
+        chance = float(touched.any(0).mean())
         return Decision(chance, chance <= self.tolerated)
 
     def futures(

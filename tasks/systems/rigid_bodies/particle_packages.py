@@ -35,10 +35,14 @@ ARRAYS = ("samples", "observation", "departure", "clock", "mean", "covariance")
 LARGEST = 10.0
 """Limit of any parameter, in its unit."""
 OF_EITHER_SIGN = ("centre_x_1", "centre_y_1", "centre_x_2", "centre_y_2")
-CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
+CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 2000.0)}
 """Bounds of the numbers of `clock`."""
+STEPS = (1000.0, 1.1e5)
+"""Bounds of the simulation's steps a second: longer ones are none of a swing."""
+STRAYS = np.array((10.0, 10.0, 1e3, 1e3))
+"""Largest deviations of a state, rad and rad/s."""
 ROUNDING = 1e-9
-_TESTED, _AHEAD = 5, 20
+_TESTED, _SEEN, _AHEAD = 5, 30, 20
 _STATES = 4
 
 
@@ -83,7 +87,7 @@ def read(folder: Path) -> Draws:
 
 def watched(draws: Draws) -> Arrays:
     """Return the inputs of the self-test: a motion that is seen for three windows at most."""
-    steps = min(30, 3 * draws.window)
+    steps = min(_SEEN, 3 * draws.window)
     start = np.array(((1.0, 0.5, 0.0, 0.0),))
     moved = draws.moved(Bodies.of(draws.theta[:1]), start, steps)[:, 0]
     return {"watched": np.concatenate((start, moved))}
@@ -97,7 +101,7 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     """
     draws = _draws(arrays)[:_TESTED]
     seen = inputs["watched"]
-    if seen.ndim != 2 or seen.shape[1] != _STATES or not 2 <= len(seen) <= 1000:
+    if seen.ndim != 2 or seen.shape[1] != _STATES or not 2 <= len(seen) <= _SEEN + 1:
         raise ValueError(f"watched of shape {seen.shape}")
     belief = pendulum_tracking.track(draws, seen)
     ahead = draws.moved(Bodies.of(draws.theta), belief.mean, _AHEAD)[-1]
@@ -142,14 +146,16 @@ def _draws(arrays: Mapping[str, Any]) -> Draws:
         _check(name, arrays[name], (count, width))
     _check("clock", arrays["clock"], (len(CLOCK),))
     for name in ("observation", "departure"):
-        if not _within(arrays[name], 1e-12, 1e6):
+        if not _within(arrays[name], 1e-12, STRAYS):
             raise ValueError(f"{name} that is not positive, or beyond all measure")
     for (name, (low, high)), value in zip(CLOCK.items(), arrays["clock"], strict=True):
         if not low <= value <= high or (name != "rate" and value != round(value)):
             raise ValueError(f"clock: {name} {value:g}")
+    rate, window, substeps = arrays["clock"]
+    if not STEPS[0] <= rate * substeps <= STEPS[1]:
+        raise ValueError(f"clock: {rate * substeps:g} steps a second")
     if not np.ptp(samples, axis=0).any():
         raise ValueError("draws that are all alike")
-    rate, window, substeps = arrays["clock"]
     _check_moments(arrays, samples)
     rest = arrays["observation"], arrays["departure"]
     return Draws(samples, *rest, rate=float(rate), window=int(window), substeps=int(substeps))

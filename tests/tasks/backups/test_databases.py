@@ -89,6 +89,21 @@ def test_what_is_computed_of_a_place_is_refused(tmp_path, statement):
         databases.move(path, "/old", "/new")
 
 
+def test_a_database_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
+    """One of 100 kB, whose schema's pages lead to one another, had a restore run for ever."""
+    monkeypatch.setattr(databases, "SECONDS", 0.3)
+    path = made(tmp_path / "a.db")
+    with sqlite3.connect(path) as database:
+        database.executemany("INSERT INTO runs VALUES (?, '')", [("a",)] * 3000)
+    database.close()
+    with (
+        pytest.raises(BadInput, match="interrupted"),
+        databases.refusing(path),
+        databases.opened(path) as database,
+    ):
+        database.execute("SELECT count(*) FROM runs a, runs b, runs c").fetchone()
+
+
 def test_a_view_or_a_trigger_of_many_values_is_bounded(tmp_path):
     """Whatever computes them, SQLite takes little."""
     with databases.opened(tmp_path / "a.db") as database:

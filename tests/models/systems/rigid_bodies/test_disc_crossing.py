@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ricochet.models.systems.rigid_bodies import pendulum_tracking
 from ricochet.models.systems.rigid_bodies.disc_crossing import INTERVALS, Crossing, Disc
 from tests.models.systems.rigid_bodies import rods
 
@@ -92,6 +93,25 @@ def test_frames_that_cannot_be_decided_by_are_refused() -> None:
     broken[3, 1] = np.nan
     with pytest.raises(ValueError, match="no numbers"):
         crossing.decide(broken, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("speed", [300.0, 1e4, 1e8])
+def test_what_no_future_follows_is_not_passed(speed: float) -> None:
+    """As of angles in degrees, or in the wrong order: futures run away, some to no number."""
+    crossing = Crossing(rods.draws(40), INTERVALS["long"])
+    seen = speed * np.arange(FRAMES)[:, None] / rods.RATE * (1.0, -1.0)
+    coming = crossing.futures(pendulum_tracking.states(seen, rods.RATE), np.random.default_rng(0))
+    found = crossing.decide(seen, np.random.default_rng(0))
+    assert found.chance >= 1.0 - np.isfinite(coming).all((0, 2)).mean()
+    assert not found.passes
+
+
+@pytest.mark.parametrize("rate", [10.0, 60.0, 120.0])
+def test_a_slow_film_is_watched_for_as_long_as_a_state_needs(rate: float) -> None:
+    own = replace(rods.draws(20), rate=rate, window=1, substeps=round(1600 / rate))
+    crossing = Crossing(own, INTERVALS["long"])
+    hangs = np.full((crossing.frames, 2), 1e-3)
+    assert crossing.decide(hangs, np.random.default_rng(0)).chance < 0.5
 
 
 def test_only_the_last_frames_matter() -> None:
