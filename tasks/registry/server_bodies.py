@@ -47,8 +47,11 @@ def _refuse() -> None:
     """Refuse a request of many values, or whose body is no object of JSON in UTF-8."""
     from flask import request
 
-    if (count := request.query_string.count(b"&") + 1) > ASKED:
-        raise refusal(f"{count} values in the address", f"at most {ASKED}")
+    values = request.query_string.split(b"&")
+    if len(values) > ASKED:
+        raise refusal(f"{len(values)} values in the address", f"at most {ASKED}")
+    if len(set(values)) < len(values):
+        raise refusal("a value twice in the address", "each once")
     if FILES.fullmatch(request.path):
         return
     if not (body := request.get_data(parse_form_data=True)).strip():  # a form has 1000 parts

@@ -21,9 +21,10 @@ from ricochet.tasks.registry.server_turns import Turns
 
 HEAVY = re.compile(r".*/(?:search|search-datasets|get-history.*|list|graphql|artifacts)")
 """Routes of searches, of steps of metrics and of files of a folder."""
-AT_A_TIME = {"heavy": (4, 6), "light": (8, 12), "file": (16, math.inf)}
-"""Requests that are worked on at once, of a login and of all: heavy ones, each of which may take a
-hundred megabytes, others, and files that are written, which wait for their sender."""
+AT_A_TIME = {"heavy": (4, 6, 2), "light": (8, 12, 4), "file": (16, math.inf, 0)}
+"""Requests that are worked on at once, of a login, of all, and beside them of those who had little
+lately: heavy ones, each of which may take a hundred megabytes, others, and files that are written,
+which wait for their sender."""
 WAIT = 30.0
 """Longest wait for a place, s."""
 FREE = re.compile(r"/|/health|/version|/static-files/.*")

@@ -16,6 +16,9 @@ from ricochet.tasks.registry.server_methods import checked, refusal
 
 LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
+NAMED = 40
+"""Characters for which a name of a metric, parameter or tag counts beside its own: a run of 3,800 is
+read for seconds."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
 MOST_TAGS = 20
@@ -73,7 +76,10 @@ def _refuse_inputs(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None
 
 def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:
     """Refuse what is too large together with what its owner, named by an argument, has already."""
-    _refuse_large(given, size(find(given[owner])))
+    found = find(given[owner])
+    stated = getattr(found, "data", found)
+    names = sum(len(getattr(stated, kind, ())) for kind in ("metrics", "params", "tags"))
+    _refuse_large(given, size(found) + NAMED * names)
 
 
 def _refuse_large(given: Mapping[str, Any], held: int = 0) -> None:

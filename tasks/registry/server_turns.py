@@ -1,7 +1,12 @@
 """Places of a server that are given in turn, to each login as often as to any other."""
 
 import asyncio
+import math
 from collections import Counter
+
+Turn = asyncio.Future[None]
+LITTLE, FORGOTTEN = 5.0, 60.0
+"""Seconds of work lately, below which a login has a spare place, and how long they count, s."""
 
 
 class Turns:
@@ -9,23 +14,27 @@ class Turns:
 
     Who asks more gets no more than others who ask (start-time fair queueing, Goyal, Vin and Cheng
     1996): a request is the first of its login in a round to come, its next the first in the round
-    after, and rounds are worked on one after another.
+    after, and rounds are worked on one after another. Since what is worked on may take long, a few
+    places are spare: for one request at a time of a login that had little work done lately.
     """
 
-    def __init__(self, each: int, every: float) -> None:
+    def __init__(self, each: int, every: float, spare: int = 0) -> None:
         """Make places that nobody holds.
 
         Args:
             each: Places that one login may hold.
             every: Places that all may hold.
+            spare: Places beside those.
         """
-        self.each, self.every = each, every
+        self.each, self.every, self.spare = each, every, spare
         self.held: Counter[bytes] = Counter()
-        self.waiting: dict[asyncio.Future[None], tuple[int, bytes]] = {}
+        self.waiting: dict[Turn, tuple[int, bytes]] = {}
         self._round = 0
         self._last: dict[bytes, int] = {}
+        self._begun: dict[Turn, float] = {}
+        self._used: dict[bytes, tuple[float, float]] = {}
 
-    def ask(self, login: bytes) -> asyncio.Future[None]:
+    def ask(self, login: bytes) -> Turn:
         """Return what is done once a place is held."""
         turn = asyncio.get_running_loop().create_future()
         self._last[login] = max(self._round, self._last.get(login, 0)) + 1
@@ -33,25 +42,41 @@ class Turns:
         self._give()
         return turn
 
-    def leave(self, login: bytes, turn: asyncio.Future[None]) -> None:
+    def leave(self, login: bytes, turn: Turn) -> None:
         """Give up a place, or the wait for one."""
         if self.waiting.pop(turn, None) is None:
             self.held[login] -= 1
             self.held += Counter()  # without logins that hold none
+            self._count(login, _now() - self._begun.pop(turn))
         self._give()
 
     def _give(self) -> None:
-        while self.held.total() < self.every:
-            able = [
-                turn for turn, (_, login) in self.waiting.items() if self.held[login] < self.each
-            ]
-            if not able:
-                break
+        while able := [turn for turn, (_, login) in self.waiting.items() if self._may_hold(login)]:
             turn = min(able, key=lambda each: self.waiting[each][0])
             place, login = self.waiting.pop(turn)
             self._round = max(self._round, place)
             self.held[login] += 1
+            self._begun[turn] = _now()
             turn.set_result(None)
         if not self.waiting:
             self._round = max(self._last.values(), default=self._round)
         self._last = {login: last for login, last in self._last.items() if last > self._round}
+
+    def _may_hold(self, login: bytes) -> bool:
+        if self.held.total() < self.every:
+            return self.held[login] < self.each
+        spare = self.held.total() < self.every + self.spare
+        return spare and not self.held[login] and self._lately(login) < LITTLE
+
+    def _lately(self, login: bytes) -> float:
+        """Return the seconds of work that a login had done, of which those long ago count less."""
+        seconds, then = self._used.get(login, (0.0, 0.0))
+        return seconds * math.exp((then - _now()) / FORGOTTEN)
+
+    def _count(self, login: bytes, seconds: float) -> None:
+        self._used[login] = self._lately(login) + seconds, _now()
+        self._used = {each: used for each, used in self._used.items() if self._lately(each) > 0.1}
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

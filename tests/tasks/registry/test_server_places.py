@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from ricochet.tasks.registry import server_logins, server_places
+from ricochet.tasks.registry import server_logins, server_places, server_turns
 from ricochet.tasks.registry.server_places import AT_A_TIME, HEAVY, Shared
 from ricochet.tasks.registry.server_turns import Turns
 
@@ -101,18 +101,52 @@ async def test_of_each_login_a_few_are_worked_on_and_the_others_wait():
 
 @in_a_loop
 async def test_of_all_logins_a_few_are_worked_on_in_turn():
-    server, (each, every) = Server(), AT_A_TIME["heavy"]
+    server, (each, every, spare) = Server(), AT_A_TIME["heavy"]
     names = [b"%d:a" % number for number in range(every)]
     asked = [server.ask(name) for name in names for _ in range(each + 2)]
     await settle()
-    assert len(server.working) == every
+    assert len(server.working) == every + spare
     honest, last = server.ask(b"honest:a", body=b"honest"), server.ask(names[-1], body=b"last")
     await settle()
-    assert len(server.working) == every
+    assert len(server.working) == every + spare
     server.end.set()
     assert {await each.status() for each in [*asked, honest, last]} == {200}
-    assert server.bodies.index(b"honest") <= every + 2 * len(names) and server.bodies[-1] == b"last"
+    assert (
+        server.bodies.index(b"honest") <= every + spare + 2 * len(names)
+        and server.bodies[-1] == b"last"
+    )
     assert server.held() == 0
+
+
+def test_who_had_little_done_lately_has_a_place_beside_two_who_use_all(monkeypatch):
+    """As two accounts may have questions worked on for as long as they like."""
+    clock = [0.0]
+    monkeypatch.setattr(server_turns, "_now", lambda: clock[0])
+
+    async def asked():
+        each, every, spare = AT_A_TIME["heavy"]
+        turns = Turns(each, every, spare)
+        for seconds in (10.0, 10.0, 300.0):  # the last ends long after the others
+            busy = [(login, turns.ask(login)) for login in (b"one", b"two") for _ in range(8)]
+            assert sum(turn.done() for _, turn in busy) == every
+            for _ in range(30):  # of whom one asks one thing after another
+                turn = turns.ask(b"honest")
+                assert turn.done()
+                clock[0] += 0.1
+                turns.leave(b"honest", turn)
+            page = [turns.ask(b"page") for _ in range(3)]
+            assert [turn.done() for turn in page] == [True, False, False]
+            clock[0] += seconds
+            for turn in page:
+                turns.leave(b"page", turn)
+            late = [turns.ask(b"page"), turns.ask(b"one")]
+            assert not any(turn.done() for turn in late)  # they had their share
+            for login, turn in [*busy, *zip((b"page", b"one"), late, strict=True)]:
+                turns.leave(login, turn)
+            clock[0] += 300.0
+        assert not turns.held and not turns.waiting
+
+    asyncio.run(asked())
 
 
 @pytest.mark.parametrize(("others", "kind"), [(7, "heavy"), (9, "heavy"), (40, "light")])
@@ -129,6 +163,7 @@ def test_a_login_with_some_requests_has_its_share_beside_many_with_one_each(othe
                 await asyncio.sleep(0)
                 turns.leave(login, turn)
                 done[login] += 1
+                await asyncio.sleep(0)  # as whoever waits is woken
 
         logins = [b"%d" % number for number in range(others)] + [b"page"] * 3
         tasks = [asyncio.create_task(ask(login)) for login in logins]
@@ -154,7 +189,7 @@ def test_nothing_is_kept_of_logins_that_have_gone():
         return turns
 
     turns = asyncio.run(asked())
-    assert not (turns.held or turns.waiting or turns._last)
+    assert not (turns.held or turns.waiting or turns._last or turns._begun or turns._used)
 
 
 def test_where_nobody_is_asked_for_a_login_all_share_the_places(monkeypatch):
