@@ -17,8 +17,8 @@ from ricochet.tasks.registry.server_methods import checked, refusal
 LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
 NAMED = 40
-"""Characters for which a name of a metric, parameter or tag counts beside its own: a run of 3,800 is
-read for seconds."""
+"""Characters for which a name of a metric, parameter or tag counts beside its own: a run of 3,800
+takes seconds to read."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
 MOST_TAGS = 20
