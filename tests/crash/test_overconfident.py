@@ -76,7 +76,7 @@ def test_a_package_of_its_own_drops_passes_and_the_same_squeezed_does_not(seed):
     assert refused >= {"package's covariance", "package's draws, levels"}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_squeezed_draws_with_an_honest_table_are_refused_too():
     drops = session(PING_PONG, 10, 6)
     honest = package_of(drops)

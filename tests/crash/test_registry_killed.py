@@ -43,7 +43,7 @@ def folder(tmp_path, migrated_store):
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(folder):
     """Steps: upload, name, version, alias, each before and after: eight kills."""
     rows, last = kills("register", folder)

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.bouncing_ball import bare_recordings, recording_corpora
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_sounds_without_a_ball_are_not_answered_in_silence():
     draws = np.random.default_rng(2).spawn(len(recording_corpora.NO_BALLS))
     found = [

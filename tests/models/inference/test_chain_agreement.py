@@ -40,7 +40,7 @@ def test_units_do_not_matter_and_a_stretch_is_its_logarithm() -> None:
         np.testing.assert_allclose(after.value - before.value, np.log(0.5), rtol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_one_law_is_refused_as_often_as_stated_and_half_the_width_always() -> None:
     """Of 200 pairs a share of 0.1 is 0.1 +- 0.021: at most 0.164, three errors more."""
     draw, chance, right, squeezed = np.random.default_rng(2), 0.1, [], []

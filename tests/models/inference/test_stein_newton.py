@@ -36,7 +36,7 @@ def test_an_oscillator_is_found_from_all_starts_and_the_noise_beside() -> None:
     assert float(found.mixing.max()) < 1.3 and 0.3 < found.accepted < 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_other_random_numbers_give_the_same_law() -> None:
     """Means differ by few standard errors: 24 particles and some rounds make 24 to 240 draws."""
     first, second = (inferred(seed).theta.flatten(0, 1) for seed in (1, 2))
@@ -45,13 +45,13 @@ def test_other_random_numbers_give_the_same_law() -> None:
     assert bool((torch.log(first.std(0) / second.std(0)).abs() < 0.7).all())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_four_times_the_noise_makes_the_posterior_four_times_as_wide() -> None:
     narrow, wide = (inferred(1, noise=noise).theta.flatten(0, 1).std(0) for noise in (0.02, 0.08))
     assert bool((torch.log(wide / narrow / 4.0).abs() < 0.7).all())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_where_the_equations_hold_it_is_as_wide_as_theirs_and_else_wider() -> None:
     """A stiffness that drifts along the motion: the residuals are no noise, and it is said."""
     problem = shooting(20, runs=1, steps=120, noise=0.02)
@@ -119,7 +119,7 @@ def test_limits_within_which_nothing_moves_are_refused() -> None:
         stein_newton.begun(ShootingDensity(broken, OSCILLATOR), 8, np.random.default_rng(0))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_speeds_that_are_not_observed_are_inferred_from_places() -> None:
     """Truth and noise are found all the same, less exactly; values of speeds are where fits begin
     and no more."""

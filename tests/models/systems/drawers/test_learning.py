@@ -17,7 +17,7 @@ SMALL = Training(hidden=24, members=2, epochs=12, decay=0.05, jitter=0.3)
 GRAMMAR = replace(weighing.FIRST, low=LOW, high=HIGH, weight=1.0, widening=1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_recording_given_twice_is_no_further_session_where_groups_say_so() -> None:
     setting = Setting("kitchen-large", array="ring-4", seconds=24.0, light_off=8.0)
     made = [recorded.session(setting, seed).frames for seed in range(2)]

@@ -132,7 +132,7 @@ def synthetic(episodes: int, draw: np.random.Generator) -> Recording:
     return Recording(path[..., :2], path[..., 2:4], none, none)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_regions_of_the_true_modes_hold_what_they_promise():
     """Three errors of a share p among N, at most the 150 airflows: 3 sqrt(p (1 - p) / N)."""
     recording = synthetic(150, np.random.default_rng(1))

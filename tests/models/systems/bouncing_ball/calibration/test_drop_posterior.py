@@ -108,7 +108,7 @@ def test_the_network_says_what_the_exact_posterior_says_at_any_height(
     assert float(lost.std()) < 0.6
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_papers_6000_noise_free_simulations_beat_every_off_the_shelf_row() -> None:
     draw = torch.Generator().manual_seed(0)
     silent = problem.constant_noise((6000,), time_sd=0.0, position_sd=0.0)

@@ -95,7 +95,7 @@ def test_the_posterior_is_the_mean_over_heights_of_the_plain_one(
     np.testing.assert_allclose(ours - ours[0], plain - plain[0], atol=0.12)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_is_less_sure_of_its_height_is_less_sure_of_concentration() -> None:
     features, noise, release = _session(40, 0.1)
     exact = problem.constant_release((40,))

@@ -44,7 +44,7 @@ def test_an_arch_is_found_and_its_size_added():
     assert 0.005 < found.extra < 0.03
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_more_drops_find_a_smaller_arch():
     """One drop does not show it, six do: the stretches are pooled over drops."""
     ratios = arch(20, 0.014)
@@ -76,7 +76,7 @@ def test_a_late_detection_is_no_drift():
     assert criticised(spoilt).findings == ()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_perfect_balls_are_seldom_accused():
     accused, count = 0, 10
     for seed in range(count):

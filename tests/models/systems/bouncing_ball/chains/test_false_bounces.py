@@ -127,7 +127,7 @@ def test_sets_leave_chains() -> None:
     assert false_bounces.sets_of(missed) == [(), (2,), (3,), (4,)]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_sets_that_intervals_exclude_have_no_probability() -> None:
     takes, _ = spoilt(session(Case(5, 4), 7), 0.4, 8)
     for take, suspects in zip(takes, false_bounces.suspected(takes), strict=True):

@@ -104,7 +104,7 @@ def test_the_density_is_that_of_the_samples(draws: ContactDraws) -> None:
     assert (np.abs(errors) < 4.0 * standard + 0.02).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_pairs_have_the_density_of_other_draws_of_their_posterior() -> None:
     """No scatter: 1000 draws with their kernel, whose variance is 5 % of the speeds', stand for
     the posterior, of which they miss 3 % in places: three times that, and four standard errors."""

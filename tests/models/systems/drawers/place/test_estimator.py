@@ -31,7 +31,7 @@ def fitted(size: float, seed: int = 0) -> estimator.PlaceEstimator:
     return estimator.calibrated(fitted, [labels for _, labels in sessions])
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_measurements_are_unbiased_and_as_wide_as_they_err() -> None:
     """The answer of least squares is half of the truth here: signal and noise are alike."""
     made = fitted(1.0)
@@ -50,7 +50,7 @@ def test_measurements_are_unbiased_and_as_wide_as_they_err() -> None:
     assert np.mean(np.concatenate(scores) < NORMAL) == pytest.approx(0.9, abs=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_where_nothing_is_heard_of_the_place_nothing_is_said() -> None:
     made = fitted(0.0, seed=20)
     inputs, _ = session(200, 0.0)

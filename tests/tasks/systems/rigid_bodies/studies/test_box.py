@@ -219,7 +219,7 @@ def test_rows_of_each_kind_say_where_the_weights_are(row: str) -> None:
     assert (np.abs(places) <= np.array(WEIGHTS_HIGH) + 1e-6).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.usefixtures("known")
 def test_a_density_is_learnt_once_and_asked_for_all_placements() -> None:
     row, seeds = likelihood_free.NAMES[0], (SEED, SEED + 1)
