@@ -84,6 +84,7 @@ HOSTILE = {
     "half a particle": changed("filter", (3,), 1000.5),
     "no particle": changed("filter", (3,), 0.0),
     "10^9 particles": changed("filter", (3,), 1e9),
+    "a million particles of what is new": changed("filter", (1,), 1e6),
     "a kernel wider than the cloud": changed("filter", (4,), 3.0),
 }  # fmt: skip
 
