@@ -48,7 +48,7 @@ def census(tracker):
     return len(client.search_runs(places)), versions
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_calibrate_registers_each_pair_once_and_links_runs_both_ways(tmp_path, ricochet):
     """One test, since a process that runs a flow waits for a server."""
     sessions = [record(ricochet, tmp_path, ball) for ball in BALLS]
