@@ -16,9 +16,9 @@ from ricochet.tasks.registry.server_methods import checked, refusal
 
 LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
-NAMED = 40
-"""Characters for which a name of a metric, parameter or tag counts beside its own: a run of 3,800
-takes seconds to read."""
+NAMED = 60
+"""Characters for which a name of a metric, parameter or tag counts beside its own: one takes 1.6 kB
+of a page, and a run of 3,800 seconds to read."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
 MOST_TAGS = 20
@@ -39,7 +39,7 @@ def bound(store: Any) -> None:
             checked(store, name, checks.get(name, of_run), around=partial(_alone, "run_id"))
     alone = partial(_alone, "experiment_id")
     checked(store, "set_experiment_tag", of_experiment, around=alone)
-    checked(store, "create_run", _refuse_large)
+    checked(store, "create_run", _refuse_new)
     checked(store, "update_run_info", _refuse_name)
 
 
@@ -78,13 +78,26 @@ def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any
     """Refuse what is too large together with what its owner, named by an argument, has already."""
     found = find(given[owner])
     stated = getattr(found, "data", found)
-    names = sum(len(getattr(stated, kind, ())) for kind in ("metrics", "params", "tags"))
-    _refuse_large(given, size(found) + NAMED * names)
+    there = [
+        name for kind in ("metrics", "params", "tags") for name in getattr(stated, kind, ()) or ()
+    ]
+    new = {name for value in given.values() for name in _names(value)} - {*there}
+    _refuse_large(given, size(found) + NAMED * (len(there) + len(new)))
+
+
+def _names(value: Any) -> set[str]:
+    """Return the names of metrics, parameters or tags that an argument holds."""
+    every = value if isinstance(value, list | tuple | set) else [value]
+    return {each.key for each in every if hasattr(each, "key")}
 
 
 def _refuse_large(given: Mapping[str, Any], held: int = 0) -> None:
     if (total := held + size(*map(_kept, given.values()))) > LARGEST:
         raise _refusal(total)
+
+
+def _refuse_new(given: Mapping[str, Any]) -> None:
+    _refuse_large(given, NAMED * len(_names(given.get("tags") or ())))
 
 
 def _kept(value: Any) -> Any:

@@ -32,7 +32,7 @@ SOUGHT, LONGEST_SOUGHT = re.compile(rf"\bi?like\s*({TEXTS.pattern})", re.IGNOREC
 compares each tag for as many times as it has letters."""
 MOST_STEPS = 25_000
 PAGES = {
-    "_search_runs": 100,
+    "_search_runs": 50,
     "search_model_versions": 1000,
     "get_metric_history": MOST_STEPS,
     "get_metric_history_bulk": MOST_STEPS,

@@ -124,7 +124,9 @@ def test_a_run_has_few_names_however_short(store):
         for first in range(0, 4000, 500):
             names = [f"{number:x}" for number in range(first, first + 500)]
             store.log_batch(run, [Metric(name, 1.0, 1, 0) for name in names], [], [])
-    assert 1000 < len(store.get_run(run).data.metrics) < 2500
+    assert 400 < len(store.get_run(run).data.metrics) < 1000
+    with pytest.raises(MlflowException, match="characters"):
+        a_run(store, [RunTag(f"{number:x}", "") for number in range(1100)])
 
 
 def test_what_ricochet_says_of_a_run_is_taken(store):
