@@ -89,13 +89,35 @@ def opened(path: Path, *, read_only: bool = False) -> Iterator[sqlite3.Connectio
     """Open a database and close it; what it brings along runs nothing."""
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=60.0)) as database:
-        end = time.thread_time() + SECONDS
-        database.set_progress_handler(lambda: time.thread_time() > end, STEPS)
+        watch = _Watch()
+        database.set_progress_handler(watch, STEPS)
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         database.execute(f"PRAGMA hard_heap_limit = {MEMORY}")
         database.execute("PRAGMA ignore_check_constraints = ON")  # one may take for ever
         database.set_authorizer(_by_nobody_else)
-        yield database
+        try:
+            yield database
+        except sqlite3.Error as error:
+            watch.raise_reason(error)
+            raise
+
+
+class _Watch:
+    """Has SQLite give up after `SECONDS`, and where Ctrl-C comes, which SQLite forgets."""
+
+    def __init__(self) -> None:
+        self.end, self.late = time.thread_time() + SECONDS, False
+
+    def __call__(self) -> bool:
+        self.late = time.thread_time() > self.end
+        return self.late
+
+    def raise_reason(self, error: sqlite3.Error) -> None:
+        """Raise why it was given up, if it was."""
+        if self.late:
+            raise sqlite3.OperationalError(f"more than {SECONDS:g} s of work") from error
+        if str(error) == "interrupted":
+            raise KeyboardInterrupt from error
 
 
 def _by_nobody_else(_action: int, *given: str | None) -> int:

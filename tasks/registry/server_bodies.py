@@ -47,10 +47,10 @@ def _refuse() -> None:
     """Refuse a request of many values, or whose body is no object of JSON in UTF-8."""
     from flask import request
 
-    values = request.query_string.split(b"&")
-    if len(values) > ASKED:
-        raise refusal(f"{len(values)} values in the address", f"at most {ASKED}")
-    if len(set(values)) < len(values):
+    if (count := request.query_string.count(b"&") + 1) > ASKED:
+        raise refusal(f"{count} values in the address", f"at most {ASKED}")
+    stated = list(request.args.items(multi=True))
+    if len(set(stated)) < len(stated):
         raise refusal("a value twice in the address", "each once")
     if FILES.fullmatch(request.path):
         return
@@ -67,8 +67,10 @@ def _refuse() -> None:
     except (ValueError, RecursionError) as error:
         raise refusal("a body that is no JSON", "an object of it") from error
     for name in LISTS:
-        if not isinstance(found.get(name, []), list):
+        if not isinstance(values := found.get(name, []), list):
             raise refusal(f"{name} that are no list", "a list")
+        if len({repr(each) for each in values}) < len(values):
+            raise refusal(f"{name} with a value twice", "each once")
 
 
 def _short(view: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,8 +5,9 @@ import math
 from collections import Counter
 
 Turn = asyncio.Future[None]
-LITTLE, FORGOTTEN = 5.0, 60.0
-"""Seconds of work lately, below which a login has a spare place, and how long they count, s."""
+LITTLE, FORGOTTEN, NOTHING = 5.0, 60.0, 1e-3
+"""Seconds that places were held lately, below which a login has a spare one; in how many they count
+less by a factor of e, s; and those that are not remembered."""
 
 
 class Turns:
@@ -15,7 +16,8 @@ class Turns:
     Who asks more gets no more than others who ask (start-time fair queueing, Goyal, Vin and Cheng
     1996): a request is the first of its login in a round to come, its next the first in the round
     after, and rounds are worked on one after another. Since what is worked on may take long, a few
-    places are spare: for one request at a time of a login that had little work done lately.
+    places are spare: for one request at a time of a login that held places for a short time lately,
+    or for half as long as another.
     """
 
     def __init__(self, each: int, every: float, spare: int = 0) -> None:
@@ -31,7 +33,7 @@ class Turns:
         self.waiting: dict[Turn, tuple[int, bytes]] = {}
         self._round = 0
         self._last: dict[bytes, int] = {}
-        self._begun: dict[Turn, float] = {}
+        self._begun: dict[Turn, tuple[bytes, float]] = {}
         self._used: dict[bytes, tuple[float, float]] = {}
 
     def ask(self, login: bytes) -> Turn:
@@ -47,7 +49,7 @@ class Turns:
         if self.waiting.pop(turn, None) is None:
             self.held[login] -= 1
             self.held += Counter()  # without logins that hold none
-            self._count(login, _now() - self._begun.pop(turn))
+            self._count(login, _now() - self._begun.pop(turn)[1])
         self._give()
 
     def _give(self) -> None:
@@ -56,7 +58,7 @@ class Turns:
             place, login = self.waiting.pop(turn)
             self._round = max(self._round, place)
             self.held[login] += 1
-            self._begun[turn] = _now()
+            self._begun[turn] = login, _now()
             turn.set_result(None)
         if not self.waiting:
             self._round = max(self._last.values(), default=self._round)
@@ -66,7 +68,14 @@ class Turns:
         if self.held.total() < self.every:
             return self.held[login] < self.each
         spare = self.held.total() < self.every + self.spare
-        return spare and not self.held[login] and self._lately(login) < LITTLE
+        return spare and not self.held[login] and self._lately(login) < self._little()
+
+    def _little(self) -> float:
+        """Return below what use a login has a spare place: half of the most of those that hold."""
+        uses = {login: self._lately(login) for login in self.held}
+        for login, begun in self._begun.values():
+            uses[login] += _now() - begun
+        return max(LITTLE, max(uses.values(), default=0.0) / 2.0)
 
     def _lately(self, login: bytes) -> float:
         """Return the seconds of work that a login had done, of which those long ago count less."""
@@ -75,7 +84,9 @@ class Turns:
 
     def _count(self, login: bytes, seconds: float) -> None:
         self._used[login] = self._lately(login) + seconds, _now()
-        self._used = {each: used for each, used in self._used.items() if self._lately(each) > 0.1}
+        self._used = {
+            each: used for each, used in self._used.items() if self._lately(each) > NOTHING
+        }
 
 
 def _now() -> float:

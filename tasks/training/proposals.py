@@ -43,7 +43,7 @@ def refuse_others(
             continue
         if trial.state is not TrialState.COMPLETE or not _is_proposed(trial, first):
             found = f"trial {trial.number} with {trial.params}, {trial.values}"[:200]
-            raise BadInput(where, found, "settings that this search proposes, and their value")
+            raise BadInput(where, found, "settings that this search proposes, or another folder")
 
 
 def _is_proposed(trial: FrozenTrial, first: FixedTrial) -> bool:

@@ -5,7 +5,7 @@ is (`pendulum_tracking`), and one future of it: a state is drawn, and displaced 
 the equations at the start of every window. The chance of contact is the share of futures in which
 one of the two links is in the disc at a frame of the interval in which it is passed. Between frames
 a tip that moves at v comes deeper by at most (v / rate)^2 / (8 radius): of the filmed pendulum
-0.008 lengths of link 1.
+0.008 lengths of link 1. A film is too slow where a tenth of a second does not hold two states.
 
 Source: ours; the disc is that of the comparison in `ricochet study pendulum-real`.
 """
@@ -25,6 +25,8 @@ WATCHED = 0.1
 """Seconds."""
 INTERVALS: Mapping[str, tuple[float, float]] = {"short": (0.1, 0.35), "long": (0.4, 0.8)}
 """In which the disc is passed, seconds after the last frame that was seen."""
+SLOWEST = 110.0
+"""Frames a second, Hz: of swings that a film of 20 Hz sees speeds are wrong, and contact missed."""
 TOLERATED = 0.05
 """Chance of contact."""
 
@@ -86,18 +88,20 @@ class Crossing:
 
     @property
     def frames(self) -> int:
-        """How many must be seen: those of `WATCHED`, first and last included, of two states."""
-        return max(round(WATCHED * self.draws.rate), pendulum_tracking.WINDOW) + 1
+        """How many must be seen: those of `WATCHED`, first and last included."""
+        return round(WATCHED * self.draws.rate) + 1
 
     def decide(self, angles: Float[ndarray, "frame 2"], generator: np.random.Generator) -> Decision:
-        """Decide by the last frames; a future that has no end is one of contact.
+        """Decide by the last frames; a future that is no number is one of contact.
 
         Args:
             angles: Of link 1 from straight down and of link 2 from link 1, rad, unwrapped.
 
         Raises:
-            ValueError: If there are too few frames, or one is no number.
+            ValueError: If the film is too slow, there are too few frames, or one is no number.
         """
+        if self.draws.rate < SLOWEST:
+            raise ValueError(f"a film of {self.draws.rate:g} Hz, expected {SLOWEST:g} Hz or more")
         if len(angles) < self.frames:
             raise ValueError(f"{len(angles)} frames, expected {self.frames}")
         if not np.isfinite(angles).all():

@@ -23,6 +23,9 @@ PARTS, LEAST = 8, RATE // 2
 """Of what two takes have at the same time, and samples that they have there at least."""
 ALIKE = 0.25
 """Agreement in most parts: of two recordings it is that of chance, of one what a code left."""
+PEAK = 10.0
+"""Agreement at the best shift, in deviations of that at others, below which no part is looked at:
+of two recordings of noise it is 6 at the most."""
 
 
 class Begin(NamedTuple):
@@ -61,6 +64,8 @@ def agreement(one: Begin, other: Begin) -> float:
     at_shift = np.abs(np.fft.irfft(one.spectrum * other.spectrum.conj()))
     at_shift[FRAMES - LEAST : FRAMES + LEAST] = 0.0
     shift = int(at_shift.argmax())
+    if at_shift[shift] < PEAK * np.sqrt(np.mean(at_shift**2)):
+        return 0.0
     late, early = (one, other) if shift < FRAMES else (other, one)
     shift = min(shift, 2 * FRAMES - shift)
     length = (FRAMES - shift) // PARTS

@@ -18,6 +18,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import pendulum_tracking
+from ricochet.models.systems.rigid_bodies.disc_crossing import SLOWEST
 from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
@@ -35,7 +36,7 @@ ARRAYS = ("samples", "observation", "departure", "clock", "mean", "covariance")
 LARGEST = 10.0
 """Limit of any parameter, in its unit."""
 OF_EITHER_SIGN = ("centre_x_1", "centre_y_1", "centre_x_2", "centre_y_2")
-CLOCK = {"rate": (1.0, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 2000.0)}
+CLOCK = {"rate": (SLOWEST, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
 """Bounds of the numbers of `clock`."""
 STEPS = (1000.0, 1.1e5)
 """Bounds of the simulation's steps a second: longer ones are none of a swing."""

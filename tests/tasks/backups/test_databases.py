@@ -1,9 +1,11 @@
 """Databases of a backup are moved as rows; nothing that they bring along runs."""
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -97,7 +99,21 @@ def test_a_database_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
         database.executemany("INSERT INTO runs VALUES (?, '')", [("a",)] * 3000)
     database.close()
     with (
-        pytest.raises(BadInput, match="interrupted"),
+        pytest.raises(BadInput, match=r"more than 0\.3 s of work"),
+        databases.refusing(path),
+        databases.opened(path) as database,
+    ):
+        database.execute("SELECT count(*) FROM runs a, runs b, runs c").fetchone()
+
+
+def test_ctrl_c_ends_it(tmp_path):
+    path = made(tmp_path / "a.db")
+    with sqlite3.connect(path) as database:
+        database.executemany("INSERT INTO runs VALUES (?, '')", [("a",)] * 3000)
+    database.close()
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with (
+        pytest.raises(KeyboardInterrupt),
         databases.refusing(path),
         databases.opened(path) as database,
     ):

@@ -89,5 +89,9 @@ def test_an_address_names_few_things(server):
     for count, status in ((server_bodies.ASKED, 200), (server_bodies.ASKED + 1, 400)):
         values = "&".join(f"a={number}" for number in range(count))
         assert client.get(f"{SEARCH}?{values}").status_code == status
-    assert client.get(f"{SEARCH}?a=1&b=1&a=1").status_code == 400
-    assert len(asked) == 1
+    assert client.get(f"{SEARCH}?a=1&&b=1&a=2&").status_code == 200
+    for twice in ("a=1&b=1&a=1", "a=1&b=1&%61=%31"):
+        assert client.get(f"{SEARCH}?{twice}").status_code == 400
+    for values, status in ((["1", "2"], 200), (["1", "2", "1"], 400)):
+        assert client.post(SEARCH, json={"experiment_ids": values}).status_code == status
+    assert len(asked) == 3

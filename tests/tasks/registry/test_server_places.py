@@ -139,9 +139,11 @@ def test_who_had_little_done_lately_has_a_place_beside_two_who_use_all(monkeypat
             clock[0] += seconds
             for turn in page:
                 turns.leave(b"page", turn)
-            late = [turns.ask(b"page"), turns.ask(b"one")]
-            assert not any(turn.done() for turn in late)  # they had their share
-            for login, turn in [*busy, *zip((b"page", b"one"), late, strict=True)]:
+            slow = turns.ask(b"page")
+            assert slow.done()  # as long as each of theirs, but one at a time
+            late = turns.ask(b"one")
+            assert not late.done()
+            for login, turn in [*busy, (b"page", slow), (b"one", late)]:
                 turns.leave(login, turn)
             clock[0] += 300.0
         assert not turns.held and not turns.waiting
@@ -179,7 +181,28 @@ def test_a_login_with_some_requests_has_its_share_beside_many_with_one_each(othe
     assert min(counts) > 0.8 * max(counts) and done[b"page"] > 0.8 * max(counts)
 
 
-def test_nothing_is_kept_of_logins_that_have_gone():
+@pytest.mark.parametrize("seconds", [0.01, 0.09, 1.0])
+def test_work_in_pieces_counts_as_much(monkeypatch, seconds):
+    clock = [0.0]
+    monkeypatch.setattr(server_turns, "_now", lambda: clock[0])
+
+    async def asked():
+        turns = Turns(*AT_A_TIME["heavy"])
+        for _ in range(round(30.0 / seconds)):
+            turn = turns.ask(b"busy")
+            clock[0] += seconds
+            turns.leave(b"busy", turn)
+        for login in (b"one", b"two"):
+            for _ in range(3):
+                assert turns.ask(login).done()
+        assert not turns.ask(b"busy").done() and turns.ask(b"other").done()
+
+    asyncio.run(asked())
+
+
+def test_nothing_is_kept_of_logins_that_have_gone(monkeypatch):
+    monkeypatch.setattr(server_turns, "_now", lambda: 0.0)
+
     async def asked():
         turns = Turns(2, 3)
         for number in range(100):

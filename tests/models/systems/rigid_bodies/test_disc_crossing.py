@@ -106,12 +106,15 @@ def test_what_no_future_follows_is_not_passed(speed: float) -> None:
     assert not found.passes
 
 
-@pytest.mark.parametrize("rate", [10.0, 60.0, 120.0])
-def test_a_slow_film_is_watched_for_as_long_as_a_state_needs(rate: float) -> None:
+@pytest.mark.parametrize("rate", [10.0, 60.0, 109.0])
+def test_a_slow_film_is_refused(rate: float) -> None:
+    """Polynomials through eleven frames of 20 Hz make no speeds of a swing."""
     own = replace(rods.draws(20), rate=rate, window=1, substeps=round(1600 / rate))
-    crossing = Crossing(own, INTERVALS["long"])
-    hangs = np.full((crossing.frames, 2), 1e-3)
-    assert crossing.decide(hangs, np.random.default_rng(0)).chance < 0.5
+    with pytest.raises(ValueError, match=f"a film of {rate:g} Hz, expected 110 Hz"):
+        Crossing(own).decide(np.full((FRAMES, 2), 1e-3), np.random.default_rng(0))
+    fast = Crossing(replace(own, rate=110.0), INTERVALS["long"])
+    hangs = np.full((fast.frames, 2), 1e-3)
+    assert fast.decide(hangs, np.random.default_rng(0)).chance < 0.5
 
 
 def test_only_the_last_frames_matter() -> None:

@@ -81,6 +81,7 @@ HOSTILE = {
     "a clock that stands": changed("clock", (0,), 0.0),
     "half a window": changed("clock", (1,), 20.5),
     "a million steps a frame": changed("clock", (2,), 1e6),
+    "a film too slow to decide by": changed("clock", (0,), 60.0),
     "a step as long as a frame": changed("clock", (2,), 1.0),
     "a day of computing a second": {"clock": np.array((1e5, 1.0, 100.0))},
     "states that are anywhere": changed("departure", slice(None), 1e6),
