@@ -25,8 +25,8 @@ ASKED = 106
 """Values of what stands behind the `?` of an address: a page asks about a hundred runs."""
 LONGEST, WORDS = 2**14, re.compile(rb"\w+")
 """Characters of a question in GraphQL; one of a megabyte is read for a minute."""
-MOST_WORDS = 600
-"""Of it; MLflow asks its database about each experiment that it names, 10 ms each."""
+MOST_WORDS, RUN = 600, re.compile(rb"[0-9a-f]{32}")
+"""Of it; MLflow asks its database about each experiment that it names, 10 ms each, and each run."""
 
 
 def bound(application: Any) -> None:
@@ -83,6 +83,8 @@ def _short(view: Callable[..., Any]) -> Callable[..., Any]:
             raise refusal("a question without end", f"at most {LONGEST} characters")
         if (words := sum(1 for _ in WORDS.finditer(asked))) > MOST_WORDS:
             raise refusal(f"{words} words", f"at most {MOST_WORDS}")
+        if len(runs := RUN.findall(asked)) > len(set(runs)):
+            raise refusal("a run twice", "each once")
         return view(*positional, **named)
 
     return short

@@ -17,8 +17,8 @@ from ricochet.tasks.registry.server_methods import checked, refusal
 LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
 NAMED = 60
-"""Characters for which a name of a metric, parameter or tag counts beside its own: one takes 1.6 kB
-of a page, and a run of 3,800 seconds to read."""
+"""Characters for which a name of a metric, parameter, tag or data set counts beside its own: one
+takes 1.6 kB of a page, and a run of 3,800 seconds to read."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
 MOST_TAGS = 20
@@ -71,18 +71,27 @@ def _refuse_inputs(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None
     tags = max((len(each.tags) for each in given.get("datasets") or ()), default=0)
     if tags > MOST_TAGS:
         raise refusal(f"{tags} tags of a data set", f"at most {MOST_TAGS}")
-    _refuse_large(given, size(run))
+    new = sum(1 + len(each.tags) for each in given.get("datasets") or ())
+    _refuse_large(given, size(run) + NAMED * (len(_there(run)) + new))
 
 
 def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any]) -> None:
     """Refuse what is too large together with what its owner, named by an argument, has already."""
     found = find(given[owner])
-    stated = getattr(found, "data", found)
-    there = [
-        name for kind in ("metrics", "params", "tags") for name in getattr(stated, kind, ()) or ()
-    ]
+    there = _there(found)
     new = {name for value in given.values() for name in _names(value)} - {*there}
     _refuse_large(given, size(found) + NAMED * (len(there) + len(new)))
+
+
+def _there(found: Any) -> list[str]:
+    """Return the names that a run or an experiment has, of data sets and their tags too."""
+    stated, inputs = getattr(found, "data", found), getattr(found, "inputs", None)
+    names = [
+        name for kind in ("metrics", "params", "tags") for name in getattr(stated, kind, ()) or ()
+    ]
+    for each in inputs.dataset_inputs if inputs else ():
+        names += [each.dataset.name, *(tag.key for tag in each.tags)]
+    return names
 
 
 def _names(value: Any) -> set[str]:

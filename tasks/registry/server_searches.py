@@ -80,6 +80,8 @@ def _refuse_lists(given: Mapping[str, Any]) -> None:
     for name, most in LISTS.items():
         if len(found := given.get(name) or ()) > most:
             raise refusal(f"{len(found)} entries of {name}", f"at most {most}")
+        if name == "run_ids" and len(set(found)) < len(found):
+            raise refusal("a run twice", "each once")
     for order in given.get("order_by") or ():
         if len(order) > LONGEST_ORDER:
             raise refusal("an order without end", f"at most {LONGEST_ORDER} characters")

@@ -38,6 +38,8 @@ def test_a_long_question_in_graphql_is_refused_unread(server):
     words = server_bodies.MOST_WORDS - 1
     assert client.post("/graphql", data=json.dumps({"a": "1 " * words})).status_code == 200
     assert client.post("/graphql", data=json.dumps({"a": "1 " * words + "1"})).status_code == 400
+    for runs, status in ((["a" * 32, "b" * 32], 200), (["a" * 32, "b" * 32, "a" * 32], 400)):
+        assert client.post("/graphql", data=json.dumps({"a": runs})).status_code == status
 
 
 def test_a_body_of_very_many_values_is_refused_before_anything_else(server):

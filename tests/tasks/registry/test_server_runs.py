@@ -95,6 +95,20 @@ def test_a_run_has_few_data_sets_and_as_many_as_a_client_that_writes_at_once(sto
     store.log_inputs(run, [])
 
 
+def test_names_of_data_sets_and_their_tags_count_too(store):
+    run = a_run(store)
+    for first in range(0, 700, 100):
+        store.log_batch(run, [Metric(f"m{first + n}", 1.0, 1, 0) for n in range(100)], [], [])
+    tags = [InputTag(f"{number}", "") for number in range(20)]
+    sets = [DatasetInput(Dataset(f"d{n}", "x", "local", "{}"), tags) for n in range(50)]
+    with pytest.raises(MlflowException, match="characters"):
+        store.log_inputs(run, sets)
+    store.log_inputs(run, sets[:3])
+    with pytest.raises(MlflowException, match="characters"):
+        for first in range(0, 700, 100):
+            store.log_batch(run, [Metric(f"n{first + n}", 1.0, 1, 0) for n in range(100)], [], [])
+
+
 def test_of_two_writes_at_once_the_second_counts_the_first(store):
     """Forty that look at once would each find the run empty."""
     run = a_run(store)

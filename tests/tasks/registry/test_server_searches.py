@@ -143,12 +143,19 @@ def test_a_metric_is_read_in_pages_whoever_asks_for_all(stores, monkeypatch):
     few = runs.get_metric_history_bulk_interval([run], "m", 10**9, None, None)
     assert [each.step for each in few] == [0, 6]
     monkeypatch.setattr(server_searches, "MOST_STEPS", 4)
-    assert len(runs.get_metric_history_bulk_interval([run] * 4, "m", 2, None, None)) == 4
+    others = [run]
+    for name in "bcd":
+        others.append(runs.create_run("0", "user", 1, [], name).info.run_id)
+        runs.log_batch(others[-1], [Metric("m", step, step, step) for step in range(7)], [], [])
+    assert len(runs.get_metric_history_bulk_interval(others, "m", 2, None, None)) == 4
+    with pytest.raises(MlflowException, match="a run twice"):
+        runs.get_metric_history_bulk_interval([run] * 2, "m", 2, None, None)
     monkeypatch.setitem(server_searches.PAGES, "get_metric_history_bulk", 2)
     assert len(runs.get_metric_history_bulk([run], "m", -1)) == 2
     with pytest.raises(MlflowException, match="101 entries of run_ids"):
         runs.get_metric_history_bulk_interval([run] * 101, "m", 1, None, None)
-    runs.delete_run(run)
+    for each in others:
+        runs.delete_run(each)
 
 
 @pytest.mark.parametrize("words", FEW)
