@@ -17,8 +17,8 @@ from ricochet.tasks.registry.server_methods import checked, refusal
 LARGEST = 2**16
 """Characters of what a run or an experiment says of itself, files and steps of metrics aside."""
 NAMED = 60
-"""Characters for which a name of a metric, parameter, tag or data set counts beside its own: one
-takes 1.6 kB of a page, and a run of 3,800 seconds to read."""
+"""Characters for which a name of a metric, parameter, tag or data set counts beside its own: short
+ones take as much memory of a page, and as much time to read."""
 MOST_DATASETS = 50
 """Of a run: a search by two conditions on data sets makes a row of each pair."""
 MOST_TAGS = 20

@@ -23,7 +23,7 @@ MOST_ORDERS, LONGEST_ORDER = 5, 500
 """Orders, and characters of each."""
 LONGEST, MOST_WORDS = 2**15, 4000
 """Characters of a filter, the ids of eight hundred runs, and of what stands outside of its texts:
-what is a word of its own takes the server a quarter of a millisecond to read."""
+each sign there may be a word of its own, which takes the server much longer to read than a text."""
 TEXTS = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`""")
 LONGEST_TEXT = 1000
 """Of a filter, as `sqlparse` has them, and characters of each."""

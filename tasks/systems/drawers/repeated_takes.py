@@ -24,8 +24,7 @@ PARTS, LEAST = 8, RATE // 2
 ALIKE = 0.25
 """Agreement in most parts: of two recordings it is that of chance, of one what a code left."""
 PEAK = 10.0
-"""Agreement at the best shift, in deviations of that at others, below which no part is looked at:
-of two recordings of noise it is 6 at the most."""
+"""Agreement at the best shift, in deviations of that at all, below which no part is looked at."""
 
 
 class Begin(NamedTuple):
