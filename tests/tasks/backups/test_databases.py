@@ -111,13 +111,17 @@ def test_ctrl_c_ends_it(tmp_path):
     with sqlite3.connect(path) as database:
         database.executemany("INSERT INTO runs VALUES (?, '')", [("a",)] * 3000)
     database.close()
-    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
-    with (
-        pytest.raises(KeyboardInterrupt),
-        databases.refusing(path),
-        databases.opened(path) as database,
-    ):
-        database.execute("SELECT count(*) FROM runs a, runs b, runs c").fetchone()
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
+    try:
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+        with (
+            pytest.raises(KeyboardInterrupt),
+            databases.refusing(path),
+            databases.opened(path) as database,
+        ):
+            database.execute("SELECT count(*) FROM runs a, runs b, runs c").fetchone()
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_a_view_or_a_trigger_of_many_values_is_bounded(tmp_path):
