@@ -53,7 +53,7 @@ class Turns:
         self._give()
 
     def _give(self) -> None:
-        while able := [turn for turn, (_, login) in self.waiting.items() if self._may_hold(login)]:
+        while able := self._able():
             turn = min(able, key=lambda each: self.waiting[each][0])
             place, login = self.waiting.pop(turn)
             self._round = max(self._round, place)
@@ -64,11 +64,17 @@ class Turns:
             self._round = max(self._last.values(), default=self._round)
         self._last = {login: last for login, last in self._last.items() if last > self._round}
 
-    def _may_hold(self, login: bytes) -> bool:
-        if self.held.total() < self.every:
-            return self.held[login] < self.each
-        spare = self.held.total() < self.every + self.spare
-        return spare and not self.held[login] and self._lately(login) < self._little()
+    def _able(self) -> list[Turn]:
+        """Return who waits and may hold a place."""
+        total, logins = self.held.total(), {login for _, login in self.waiting.values()}
+        if total < self.every:
+            able = {login for login in logins if self.held[login] < self.each}
+        elif total < self.every + self.spare:
+            little = self._little()
+            able = {each for each in logins if not self.held[each] and self._lately(each) < little}
+        else:
+            return []
+        return [turn for turn, (_, login) in self.waiting.items() if login in able]
 
     def _little(self) -> float:
         """Return below what use a login has a spare place: half of the most of those that hold."""
