@@ -20,7 +20,7 @@ from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.flows.prefect_runs import name_by_sessions
 from ricochet.flows.train import train_and_publish
 from ricochet.tasks.console.progress import bar
-from ricochet.tasks.registry import runs
+from ricochet.tasks.registry import abandoned_runs, runs
 from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts
@@ -74,7 +74,7 @@ def calibrate(
     targets.check_ball(named, request)
     tracker = runs.connect()
     catalogue.refuse_foreign(targets.registered_names(named, request.out), POSTERIOR.made_by)
-    runs.close_abandoned(tracker)
+    abandoned_runs.close(tracker)
     if request.density is None:
         request = _with_network(request)
 

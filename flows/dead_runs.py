@@ -11,5 +11,5 @@ from ricochet.tasks.registry import runs
 
 
 def settle() -> list[Finding]:
-    """Close the runs whose process is gone, and say which."""
-    return [*doctor.runs(runs.connect()), *prefect_runs.settle()]
+    """Close the runs whose process is gone, and say which; first those that block others."""
+    return [*prefect_runs.settle(), *doctor.runs(runs.connect())]

@@ -16,8 +16,7 @@ from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish, recorder
 from ricochet.tasks.recordings.dvc_publish import PublicationError
-from ricochet.tasks.registry import promotion, promotion_log, versions
-from ricochet.tasks.registry import runs as tracking
+from ricochet.tasks.registry import abandoned_runs, promotion, promotion_log, versions
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION, PREVIOUS
 from ricochet.tasks.registry.promotion_log import AliasPair
 from ricochet.tasks.registry.runs import Tracker
@@ -43,7 +42,7 @@ def runs(tracker: Tracker) -> list[Finding]:
     """Close runs left RUNNING by processes that are gone."""
     return [
         Finding(f"run {run}: left RUNNING by a process that is gone, closed", True)
-        for run in tracking.close_abandoned(tracker)
+        for run in abandoned_runs.close(tracker)
     ]
 
 

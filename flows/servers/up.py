@@ -213,7 +213,8 @@ def _started(
     ]
     for address in (f"{addresses['mlflow']}/health", f"{addresses['prefect']}/api/health"):
         _await_answer(address, processes, logs)
-    upkeep.settle(given.worker)
+    care = upkeep.Upkeep(logs, given.worker, request.keep)
+    care.search_first(lambda: all(process.poll() is None for process in processes))
     for name, command in _deployment(request.deployments).items():
         with run(name, command, given.worker) as process:
             if process.wait(PATIENCE) != 0:
@@ -224,7 +225,7 @@ def _started(
         processes.append(started.enter_context(run(f"worker-{pool}", command, given.worker)))
     children.write_ledger(lab.state, **_facts(request, **addresses))
     started.callback(ledger.unlink, missing_ok=True)  # before all else ends
-    return addresses, processes, upkeep.Upkeep(logs, given.worker, request.keep)
+    return addresses, processes, care
 
 
 def _facts(request: Request, mlflow: str, prefect: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from ricochet.tasks.upkeep_settings import Keep
 
 INTERVAL = 60.0
 """Time from one search for dead runs to the next, s: a night that is due waits for none."""
+FIRST = 30.0
+"""Longest wait for the first search, s."""
 ROTATION = 5.0
 """Time from one look at the logs to the next, s."""
 CLIENT = ("RICOCHET_ARTIFACTS", "PREFECT_", "MLFLOW_")
@@ -65,10 +67,28 @@ class Upkeep:
             with contextlib.suppress(OSError):  # out of open files: the next time
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
-        searching = self.search is not None and self.search.is_alive()
-        if now - self.settled > INTERVAL and not searching:
-            self.settled = now
-            self.search = threading.Thread(
-                target=settle, args=(self.environment,), name="dead runs", daemon=True
-            )
-            self.search.start()
+        if now - self.settled > INTERVAL and not self.searching:
+            self.begin_search()
+
+    def search_first(self, running: Callable[[], bool]) -> None:
+        """Look for dead runs, and wait for the end of it as long as servers run, and not for ever.
+
+        They give up the slots that they hold, so that what is due next is not cancelled for them.
+        """
+        self.begin_search()
+        end = time.monotonic() + FIRST
+        while self.searching and running() and time.monotonic() < end:
+            time.sleep(0.1)
+
+    @property
+    def searching(self) -> bool:
+        """Whether dead runs are being looked for."""
+        return self.search is not None and self.search.is_alive()
+
+    def begin_search(self) -> None:
+        """Look for dead runs beside all else."""
+        self.settled = time.monotonic()
+        self.search = threading.Thread(
+            target=settle, args=(self.environment,), name="dead runs", daemon=True
+        )
+        self.search.start()

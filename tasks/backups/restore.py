@@ -125,6 +125,7 @@ def put_back(
             with writing(places.staged):
                 _stage(folder, places, found, progress)
             _settle_in(places, found)
+            _keep_passwords(places, servers)
             restored = _finish(places, found, servers)
         except BaseException:
             places.clear()
@@ -167,6 +168,19 @@ def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Re
     counts = backup.counts(places.state, servers)
     packages = None if places.packages is None else asides[places.packages]
     return Restored(found, places.state, asides[places.state], packages, counts)
+
+
+def _keep_passwords(places: _Places, servers: Mapping[str, Server]) -> None:
+    """Copy libpq's password file, which no backup holds, where the state that it is in is replaced.
+
+    Databases are asked by it after that, and `ricochet up` needs it.
+    """
+    for kept in {server.passwords for server in servers.values()} - {None}:
+        within = kept is not None and kept.resolve().is_relative_to(places.state)
+        if kept is not None and within:
+            target = places.staged / kept.resolve().relative_to(places.state)
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.copy(kept, target)
 
 
 def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:

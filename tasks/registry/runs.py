@@ -11,8 +11,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
 from pathlib import Path
 
 from mlflow import MlflowClient
@@ -30,7 +28,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import client_answers, client_confinement, pages
+from ricochet.tasks.registry import client_answers, client_confinement
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -41,11 +39,8 @@ administrator's (`server_authors`)."""
 PROCESS = "ricochet.process"
 BY_SERVER = "mlflow-artifacts:"
 """Begins a place that only a server can find."""
-RUNNING = "attributes.status = 'RUNNING'"
-PAGE, SLICE = 100, 500
-"""Runs of a page, each with all that it says of itself; experiments that are searched at once."""
-MOST_OPEN = 1000
-"""Runs of an experiment that are looked at, where very many are open."""
+PAGE = 100
+"""Runs of a page, each with all that it says of itself."""
 LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
@@ -142,7 +137,7 @@ def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
     found = tracker.client.get_experiment_by_name(experiment)
     if found is None:
         return None
-    for author in _authors():
+    for author in authors():
         runs = tracker.client.search_runs(
             [found.experiment_id],
             filter_string=f"tags.`{KEY}` = '{key}' and tags.`{AUTHOR}` {author}",
@@ -155,7 +150,7 @@ def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
     return None
 
 
-def _authors() -> Iterator[str]:
+def authors() -> Iterator[str]:
     """Yield what a search says of who made a run: the administrator, then whoever asks."""
     yield "IS NULL"
     name = read_mlflow_creds().username
@@ -247,34 +242,6 @@ def finish(tracker: Tracker, run_id: str) -> None:
 def fail(tracker: Tracker, run_id: str) -> None:
     """Mark a run as failed; the next attempt takes it up under the same id."""
     tracker.client.set_terminated(run_id, status="FAILED")
-
-
-def close_abandoned(tracker: Tracker) -> list[str]:
-    """Close runs left RUNNING by a process of this machine that is gone; return their ids.
-
-    Whoever may write to an experiment may leave very many open there, which hide none of others.
-    """
-    closed = [
-        run.info.run_id
-        for run in _open_runs(tracker.client)
-        if process_ids.is_gone(run.data.tags.get(PROCESS, ""))
-    ]
-    for run in closed:
-        tracker.client.set_terminated(run, status="KILLED")
-    return closed
-
-
-def _open_runs(client: MlflowClient) -> Iterator[Run]:
-    """Yield runs that are RUNNING, of an experiment that has very many the latest."""
-    places = [found.experiment_id for found in pages.every(client.search_experiments)]
-    search = partial(client.search_runs, filter_string=RUNNING, max_results=PAGE)
-    for first in range(0, len(places), SLICE):
-        page = search(some := places[first : first + SLICE])
-        if not page.token:
-            yield from page
-            continue
-        for place in some:
-            yield from islice(pages.every(partial(search, [place])), MOST_OPEN)
 
 
 def _experiment(tracker: Tracker, name: str) -> str:

@@ -18,6 +18,7 @@ from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
+from tests import postgres
 from tests.crash import kill
 from tests.flows.harness import wait_for
 from tests.servers import free_port
@@ -149,6 +150,27 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     assert new[contents.MLFLOW].ask(TABLES) == "1"
     assert new[contents.MLFLOW].ask("SELECT count(*), sum(id) FROM runs") == "1000|500500"
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"
+
+
+def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(tmp_path, monkeypatch):
+    """It was moved aside with the state: a restore that was complete said that it had failed."""
+    state = tmp_path / "state"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    passwords = state / "secrets" / "pgpass"
+    passwords.parent.mkdir(parents=True, mode=0o700)
+    with postgres.running("old", "new") as found:
+        with open(os.open(passwords, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(found.pgpass)
+        old, new = (Server(found.address(name), passwords) for name in ("old", "new"))
+        old.ask("CREATE TABLE runs (id int)")
+        old.ask("INSERT INTO runs VALUES (1)")
+        made = backup.make(tmp_path / "monday", stated=Stated({contents.MLFLOW: old}))
+        stated = Stated({contents.MLFLOW: new})
+        done = restore.put_back(tmp_path / "monday", state, replace=True, stated=stated)
+    assert done.counts == made.counts and done.counts["runs"] == 1
+    assert passwords.read_text() == (done.aside / "secrets" / "pgpass").read_text()
+    assert [path.stat().st_mode & 0o777 for path in (passwords, passwords.parent)] == [0o600, 0o700]
 
 
 def test_the_tables_of_accounts_are_those_of_mlflow():

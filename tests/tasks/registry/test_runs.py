@@ -1,7 +1,4 @@
-import functools
 import logging
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -54,58 +51,6 @@ def test_numbers_and_the_pointer_to_recordings_return(tracker):
     assert run.data.params == {"seed": "7"}
     assert run.data.metrics == {"restitution": 0.85}
     assert [entry.dataset.digest for entry in run.inputs.dataset_inputs] == [DIGEST]
-
-
-def test_only_runs_of_a_process_that_is_gone_are_closed(tracker):
-    alive, orphan, foreign = (begin(tracker, key).run_id for key in ("alive", "orphan", "foreign"))
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
-    )
-    host, _, started = tracker.client.get_run(alive).data.tags[tracking.PROCESS].split()
-    tracker.client.set_tag(orphan, tracking.PROCESS, f"{host} {int(gone.stdout)} {started}")
-    tracker.client.set_tag(foreign, tracking.PROCESS, f"elsewhere {int(gone.stdout)} {started}")
-    assert tracking.close_abandoned(tracker) == [orphan]
-    assert tracker.client.get_run(orphan).info.status == "KILLED"
-    assert tracker.client.get_run(alive).info.status == "RUNNING"
-
-
-def test_runs_of_others_hide_no_abandoned_one(tracker, monkeypatch):
-    """They fill the first page, or name a process that is none."""
-    abandoned = begin(tracker, "abandoned").run_id
-    host = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()[0]
-    tracker.client.set_tag(abandoned, tracking.PROCESS, f"{host} {2**22 + 1} 1")
-    for number in ("9" * 4700, "1", "x"):
-        tags = {tracking.PROCESS: f"{host} {number}"}
-        run = tracker.client.create_run("0", tags=tags, run_name=number[:9])
-        if number == "1":
-            tracker.client.delete_tag(run.info.run_id, tracking.PROCESS)
-    few = functools.partial(tracker.client.search_runs, max_results=1)
-    monkeypatch.setattr(tracker.client, "search_runs", few)
-    assert tracking.close_abandoned(tracker) == [abandoned]
-
-
-def test_of_very_many_runs_of_one_experiment_the_latest_are_looked_at(tracker, monkeypatch):
-    """Sixty thousand, which one account made, had `up` read for ten minutes."""
-    monkeypatch.setattr(tracking, "PAGE", 2)
-    monkeypatch.setattr(tracking, "MOST_OPEN", 4)
-    abandoned = begin(tracker, "abandoned").run_id
-    host = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()[0]
-    gone = {tracking.PROCESS: f"{host} {2**22 + 1} 1"}
-    tracker.client.set_tag(abandoned, tracking.PROCESS, gone[tracking.PROCESS])
-    many = tracker.client.create_experiment("many")
-    made = [
-        tracker.client.create_run(many, start_time=each + 1, tags=gone, run_name="a").info.run_id
-        for each in range(7)
-    ]
-    assert set(tracking.close_abandoned(tracker)) == {abandoned, *made[3:]}
-    assert set(tracking.close_abandoned(tracker)) == set(made[:3])
-
-
-def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
-    run_id = begin(tracker, "recycled").run_id
-    host, number, _ = tracker.client.get_run(run_id).data.tags[tracking.PROCESS].split()
-    tracker.client.set_tag(run_id, tracking.PROCESS, f"{host} {number} 1")
-    assert run_id in tracking.close_abandoned(tracker)
 
 
 @pytest.mark.parametrize("printed", [False, True])

@@ -6,7 +6,8 @@ The best chain of the recording must be a ball rather than something else (`ball
     log odds >= -SURE   where the chain is all there is: the first bounces of a ball, or chance
 
 Below 0 the answer is weak, and mostly the prior. Every other chain joins the best one if the ball
-of the first explains it better than clutter does, and is set aside otherwise.
+of the first explains it better than clutter does, and is set aside otherwise; so is one that is
+another once more, as where a part of a recording was put in twice (`repeated_drops`).
 
 Of onsets that sound alike (`alike_onsets`), the kind whose best chain beats its reverse by most is
 judged as well, and the choice with the greater odds of a ball stands.
@@ -28,6 +29,7 @@ from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounc
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain, interval_ratios
 from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
+from ricochet.models.systems.bouncing_ball.listening.repeated_drops import are_copies
 from ricochet.models.systems.bouncing_ball.restitution_laws import REFERENCE_SPEED
 
 BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
@@ -118,11 +120,11 @@ def _chosen(onsets: Onsets, drag: tuple[float, float]) -> Choice:
         raise NoBallError(f"{len(onsets.times)} onsets, no chain of bounces among them")
     mirrored = bounce_chains.find_chains(ball_evidence.reversed_in_time(onsets), law=BARE)
     backwards = max((chain.score for chain in mirrored), default=0.0)
-    best, *others = chains
+    (best, *others), repeated = _without_copies(chains)
     posterior = times_posterior.infer([_drop(best)], drag)
     evidence = ball_evidence.weigh(onsets, best, posterior.log_evidence, backwards=backwards)
     _refuse(onsets, best, evidence)
-    kept, weighed, findings = [best], [evidence], []
+    kept, weighed, findings = [best], [evidence], repeated
     for chain in others:
         likely = times_posterior.predictive(_drop(chain), posterior)
         shared = ball_evidence.weigh(onsets, chain, likely, backwards=backwards)
@@ -139,6 +141,27 @@ def _chosen(onsets: Onsets, drag: tuple[float, float]) -> Choice:
     order = sorted(range(len(kept)), key=lambda index: float(kept[index].times[0]))
     drops = tuple(_drop(kept[index]) for index in order)
     return Choice(drops, (evidence, *weighed[1:]), tuple(findings), posterior)
+
+
+def _without_copies(chains: Sequence[Chain]) -> tuple[list[Chain], list[BareFinding]]:
+    """Return the chains that are no copies of one before, and what is said of those that are."""
+    kept: list[Chain] = []
+    findings = []
+    for chain in chains:
+        known = next((each for each in kept if are_copies(each.times, chain.times)), None)
+        if known is None:
+            kept.append(chain)
+        else:
+            findings.append(_repeated(chain, known))
+    return kept, findings
+
+
+def _repeated(chain: Chain, known: Chain) -> BareFinding:
+    sentence = (
+        f"A drop from {chain.times[0]:.2f} s on is the one from {known.times[0]:.2f} s on once "
+        "more and is left out: each drop counts once."
+    )
+    return BareFinding("repeated", sentence, 0.0, ())
 
 
 def _drop(chain: Chain) -> Drop:

@@ -14,19 +14,15 @@ from jaxtyping import Float
 from numpy import ndarray
 from scipy import signal
 
+from ricochet.models.systems.bouncing_ball.listening.repeated_drops import CUT, keep_time
 from ricochet.models.systems.bouncing_ball.listening.takes import DetectedTake
 
 SAME, FIRST = 5e-5, 3
 """Largest difference of times of one recording, s, which was sampled anew perhaps, and of how many
 bounces: faint ones, which come last, are found at other onsets once sound was coded anew."""
-CLOSE, AGREEING, OF = 2e-5, 5, 7
-"""Difference of times, s, that so many of the first bounces of one recording keep to. Where each
-gap strays by a quarter of a millisecond alone, fewer than one pair of drops in ten thousand do."""
 BEFORE, LASTING, RATE = 5e-3, 0.04, 16_000
 """Where noise is compared, s before a bounce, for how long, s, and how often, Hz: what is above
 half of that may have been taken out."""
-CUT = 2
-"""Bounces that may have been cut off at the begin."""
 ALIKE = 0.3
 """Correlation of one noise, of which most was taken out perhaps; that of two is that of chance."""
 
@@ -99,8 +95,9 @@ def _are_copies(one: _Known, other: _Known) -> bool:
     """Say whether bounces that both have come at the same times, and many, or in the same noise."""
     if (one.first and other.first) or one.times.shape[1] != other.times.shape[1]:
         return False
-    same = bool((np.abs(_moved(one, other)[:FIRST]) <= SAME).all())
-    return _keep_time(one, other) or (same and _hold_one_noise(one, other))
+    moved = _moved(one, other)
+    same = bool((np.abs(moved[:FIRST]) <= SAME).all())
+    return keep_time(moved) or (same and _hold_one_noise(one, other))
 
 
 def _moved(one: _Known, other: _Known) -> Float[ndarray, "bounce channel"]:
@@ -108,12 +105,6 @@ def _moved(one: _Known, other: _Known) -> Float[ndarray, "bounce channel"]:
     times = [each.times[each.first :] - each.times[each.first, 0] for each in (one, other)]
     count = min(map(len, times))
     return times[0][:count] - times[1][:count]
-
-
-def _keep_time(one: _Known, other: _Known) -> bool:
-    moved = _moved(one, other)[:OF]
-    near = np.abs(moved - np.median(moved, axis=0)) <= CLOSE
-    return int(near.all(axis=1).sum()) >= AGREEING
 
 
 def _hold_one_noise(one: _Known, other: _Known) -> bool:

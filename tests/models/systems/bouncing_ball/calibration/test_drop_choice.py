@@ -95,3 +95,19 @@ def test_several_drops_of_a_known_ball_have_its_drag_together():
     posterior = found.posterior(drag)
     mean = float((posterior.weights * np.log(posterior.balls.drag)).sum())
     assert abs(mean - drag[0]) < 3.0 * drag[1]
+
+
+def two_drops(apart: float, strays: float):
+    """Onsets of two drops of a ball, each gap of the second longer by a share of its own."""
+    gaps = np.diff(TIMES) * (1.0 + strays * np.random.default_rng(5).standard_normal(13))
+    second = TIMES[0] + apart + np.append(0.0, np.cumsum(gaps))
+    return onsets_of(np.concatenate([TIMES, second]), duration=10.0)
+
+
+@pytest.mark.parametrize(("strays", "drops"), [(0.0, 1), (0.01, 2)])
+def test_a_drop_that_was_put_in_twice_counts_once_and_that_is_said(strays, drops):
+    found = drop_choice.choose(two_drops(4.5, strays))
+    assert len(found.drops) == drops
+    said = [each.sentence for each in found.findings if each.name == "repeated"]
+    assert len(said) == 2 - drops
+    assert all("from 4.90 s on is the one from 0.40 s on once more" in each for each in said)

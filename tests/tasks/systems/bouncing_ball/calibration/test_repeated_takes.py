@@ -6,7 +6,7 @@ from scipy import signal
 
 from ricochet.hardware.microphones.interface import default_rig
 from ricochet.models.sound import impact_synthesis
-from ricochet.tasks.systems.bouncing_ball.calibration import detections, repeated_takes
+from ricochet.tasks.systems.bouncing_ball.calibration import detections
 from tests.tasks.recordings import small_sessions
 
 RATE = 44100
@@ -111,16 +111,6 @@ def test_a_recording_whose_noise_was_taken_out_counts_once(tmp_path, change):
     made, found = detected(tmp_path / "drops", [*sounds, change(sounds[0])])
     assert [each.path.name for each in found.takes] == [each.file for each in made.takes[:2]]
     assert made.takes[0].file in found.rejected[0].reason
-
-
-def test_of_drops_that_hardly_stray_fewer_than_one_pair_in_ten_thousand_agrees():
-    draw = np.random.default_rng(2)
-    times = np.cumsum(0.2 + draw.normal(0.0, 2.5e-4, (2, 200_000, 7)), axis=2)
-    silence = (np.zeros(0),)
-    one, other = (
-        [repeated_takes._Known("", each[:, None], silence, 0) for each in every] for every in times
-    )
-    assert sum(map(repeated_takes._keep_time, one, other)) < 20 + 3 * 20**0.5
 
 
 @pytest.mark.parametrize("rate", [RATE, 48_000])

@@ -1,0 +1,38 @@
+"""What `ricochet up` does beside its servers keeps neither their start nor their end waiting."""
+
+import threading
+
+import pytest
+
+from ricochet.flows.servers import upkeep
+from ricochet.tasks.upkeep_settings import Keep
+
+KEPT = {"flow_runs": 1.0, "runs": 1.0, "log_size": 10**6, "logs": 1}
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """Upkeep whose search for dead runs ends when the event is set."""
+    ended = threading.Event()
+    monkeypatch.setattr(upkeep, "settle", lambda _: ended.wait(60))
+    yield upkeep.Upkeep(tmp_path, {}, Keep(**KEPT)), ended
+    ended.set()
+
+
+def test_the_first_search_is_waited_for(begun):
+    care, ended = begun
+    threading.Timer(0.3, ended.set).start()
+    care.search_first(lambda: True)
+    assert ended.is_set() and not care.searching
+
+
+@pytest.mark.parametrize(("longest", "runs"), [(0.3, True), (60.0, False)])
+def test_it_is_not_waited_for_long_nor_where_a_server_ended(begun, monkeypatch, longest, runs):
+    """`up` did not see that its server was killed, and was not ready for minutes."""
+    monkeypatch.setattr(upkeep, "FIRST", longest)
+    care, _ = begun
+    care.search_first(lambda: runs)
+    assert care.searching
+    before, care.settled = care.search, -1e9
+    care.tick()
+    assert care.search is before
