@@ -247,6 +247,14 @@ def _squeezed(a: Arrays) -> Arrays:
     }
 
 
+def _drawn(a: Arrays, rows: Any) -> Arrays:
+    """Some draws of a contact, with the mean and covariance that they have."""
+    pairs = a["samples"][rows]
+    found = {name: column[rows] for name, column in a.items() if name.startswith("contact.")}
+    moments = {"mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+    return found | moments | {"samples": pairs}
+
+
 def _spikes(a: Arrays) -> Arrays:
     """Draws of the right mean and covariance at two points each."""
     sign = np.where(np.arange(len(a["samples"])) % 4 < 2, -1.0, 1.0)
@@ -292,6 +300,11 @@ CONTACT: dict[str, Change] = {
         "drag": (-0.1, 1e4),
     }.items()
     for value in values
+}
+CONTACT |= {
+    "one draw": lambda a: _drawn(a, slice(1)),
+    "a few draws": lambda a: _drawn(a, slice(50)),
+    "as many equal draws": lambda a: _drawn(a, np.zeros(len(a["samples"]), dtype=int)),
 }
 DRAWER: dict[str, Change] = {
     f"{name}[{place}] of {value:g}": lambda a, name=name, place=place, value=value: {

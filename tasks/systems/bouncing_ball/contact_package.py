@@ -48,8 +48,10 @@ BOUNDS = {
 }
 """Of the numbers of a draw, without the prefix."""
 LAW = "viscoelastic"
-MOST = 100_000
-"""Draws."""
+FEWEST, MOST = 100, 100_000
+"""Draws of a package; a few leave open how they spread."""
+NARROWEST = 1e-6
+"""Standard deviation of restitution, and of log10 concentration: no recording tells as much."""
 _LEAST = 1e-12  # concentration that has a logarithm
 
 
@@ -142,10 +144,17 @@ def check(arrays: Arrays) -> None:
 
 
 def check_summary(arrays: Arrays) -> None:
-    """Refuse `samples`, `mean` and `covariance` that are not those of the draws: `BadInput`."""
+    """Refuse `samples`, `mean` and `covariance` that are not those of the draws: `BadInput`.
+
+    So are too few draws to say how they spread, and those that hardly do.
+    """
     kappa = np.log10(np.maximum(arrays[PREFIX + "concentration"], _LEAST))
     pairs = np.stack([arrays[PREFIX + "restitution"], kappa], -1)
     expected = {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+    if len(pairs) < FEWEST or pairs.std(0).min() < NARROWEST:
+        said = f"{len(pairs)} draws that spread by {pairs.std(0).min():.2g}"
+        least = f"{FEWEST} or more that spread by {NARROWEST:g} at least"
+        raise BadInput("package: samples", said, least)
     for name, values in expected.items():
         found = arrays[name]
         if found.shape != values.shape or not np.allclose(found, values, rtol=1e-6, atol=1e-9):

@@ -16,7 +16,7 @@ from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 SPEEDS = torch.tensor([0.3, 2.0, 4.0], dtype=torch.float64)[:, None]
 
 
-def draws(count: int = 6) -> ContactDraws:
+def draws(count: int = 102) -> ContactDraws:
     level = torch.linspace(0.5, 0.95, count, dtype=torch.float64)
     contact = Contact(
         level, 1e3 * level, 0.02 * level, 0.1 - 0.2 * level, 0.01 * level, level, 1e-3 * level
@@ -78,7 +78,7 @@ def changed(values, place):
     [
         ("restitution", lambda v: v[:0], "no draw"),
         ("slope", lambda v: v[:3], "shape (3,)"),
-        ("slope", lambda v: np.stack((v, v)), "shape (2, 6)"),
+        ("slope", lambda v: np.stack((v, v)), "shape (2, 102)"),
         ("drag", lambda v: v.astype(np.float32), "numbers of float32"),
         ("slope", lambda v: changed(v, np.nan), "not finite"),
         ("concentration", lambda v: changed(v, np.inf), "not finite"),
