@@ -85,7 +85,7 @@ def test_the_servers_in_containers_ask_who_comes_and_use_the_database(
     assert found.mlflow_database.endswith(f"/{made}")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_steps_of_the_image_run_in_an_empty_folder(tmp_path):
     """`VENV` names an environment to reuse: the one of this test, if `make setup` made it.
 

@@ -41,7 +41,7 @@ def metadata(wheel: zipfile.ZipFile) -> Message:
     return Parser().parsestr(wheel.read(name).decode())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_it_puts_nothing_but_ricochet_into_an_environment(wheel):
     tops = {name.split("/")[0] for name in wheel.namelist()}
     (described,) = tops - {"ricochet"}

@@ -58,7 +58,7 @@ def killed(folder, count, moment):
     process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_kill_in_mid_capture_loses_less_than_a_second_and_changes_no_sample(tmp_path, moment):
     """Takes of 3 s at the pace of a sound card, held against the sound that it was given. The

@@ -92,7 +92,7 @@ def sound(request, tmp_path_factory):
     return found, reader, place
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

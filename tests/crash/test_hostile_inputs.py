@@ -148,7 +148,7 @@ def test_tables_that_are_damaged_or_endless_are_refused(border: str, tmp_path: P
     tried(written(tmp_path / name, hostile_tables.tables(), read))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_archives_models_and_settings_are_refused(tmp_path: Path) -> None:
     for border, content in (
         ("samples", hostile_tables.archives()),
@@ -279,7 +279,7 @@ def test_every_setting_refuses_what_is_out_of_its_range_or_means_it(
                     assert key in answer.line
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("key", ["takes"])
 def test_a_session_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
     read = READERS["session"][1]
@@ -287,7 +287,7 @@ def test_a_session_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp
     tried(written(tmp_path / MANIFEST, words, read))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("key", ["files", "left_out"])
 def test_a_backup_of_as_many_values_as_are_read_takes_no_gigabyte(key: str, tmp_path) -> None:
     facts = '"schema":"ricochet.backup/1","when":"x","commit":"c","state":"s"'

@@ -57,7 +57,7 @@ def test_a_kill_while_registering_leaves_no_alias_or_a_whole_package(folder):
         assert row["after_again"]["aliases"]["candidate"] == "1"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_kill_while_promoting_leaves_whole_packages_and_again_completes_it_once(folder):
     """Steps: tag, log, previous, champion, log, each before and after: ten kills."""
     rows, last = kills("promote", folder)

@@ -66,7 +66,7 @@ def content(folder, kind="npz"):
     return {name: data for name, (data, _) in tree(folder).items() if name.endswith(kind)}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("words", [CAPTURE, SIMULATE], ids=["capture", "simulate"])
 def test_a_second_run_writes_the_same(tmp_path, words):
     run(tmp_path, *words, "--out", "out")

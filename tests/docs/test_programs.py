@@ -40,6 +40,7 @@ def programs(page: str) -> dict[str, str]:
     return dict(SAVED.findall((DOCS / "tutorials" / page).read_text()))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("path", MARKED, ids=lambda path: path.stem)
 def test_a_notebook_runs_as_a_program(path: Path, tmp_path: Path) -> None:
     """What it claims it asserts itself."""

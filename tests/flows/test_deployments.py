@@ -72,7 +72,7 @@ def place_strokes(root: Path) -> None:
     training_data._cached(request, "strokes", key, lambda: made)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("name", [pytest.param(each, marks=LONG.get(each, ())) for each in QUICK])
 def test_a_deployment_runs_where_there_are_no_results_yet(
     name, tmp_path, migrated_store, prefect_api

@@ -88,7 +88,7 @@ def census(root):
     return len(client.search_runs(places)), versions, _files(root / "data")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_second_run_of_a_night_adds_no_run_no_version_and_no_session(checkout):
     words = [word for setting in SETTINGS for word in ("--set", setting)]
     night = [sys.executable, "-m", "ricochet.flows.cli", "nightly", "--session", "tonight", *words]

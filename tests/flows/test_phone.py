@@ -70,7 +70,7 @@ def test_a_mono_recording_gives_restitution_and_starts_no_server(tmp_path):
     assert (tmp_path / "out" / "figures" / "recording.png").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(("overdrive", "warned"), [(0.9999, False), (1.5, True), (10.0, True)])
 def test_an_overdriven_recording_is_answered_and_said_to_be_clipped(tmp_path, overdrive, warned):
     clip(tmp_path / "clip.wav", restitution=0.87, peak=overdrive)
@@ -117,7 +117,7 @@ def test_a_page_of_a_session_is_refused_before_anything_is_loaded(tmp_path):
     assert "--page: found session folders, expected bare recordings alone" in found.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_one_bad_clip_among_others_is_said_after_their_answers_and_a_page_is_renewed(tmp_path):
     place, good, bad = tmp_path / "out", tmp_path / "good.wav", tmp_path / "bad.wav"
     clip(good, restitution=0.87)

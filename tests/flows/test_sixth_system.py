@@ -60,6 +60,7 @@ def result(root, *folders):
     return json.loads(root.joinpath("artifacts", *folders, "result.json").read_text())
 
 
+@pytest.mark.proof
 def test_the_command_line_lists_a_further_system(ricochet):
     assert "flip a coin" in ricochet("train", "--help").stdout
     assert "share of heads" in ricochet("study", "--help").stdout
@@ -69,11 +70,13 @@ def test_the_command_line_lists_a_further_system(ricochet):
     assert "expected one of density, energy, batting, drawer, coin" in unknown
 
 
+@pytest.mark.proof
 def test_a_training_that_searches_nothing_has_no_trials(ricochet):
     refused = ricochet("train", "coin", "--trials", "3", status=2).stderr
     assert refused.startswith("ricochet train coin: found --trials, which it does not take")
 
 
+@pytest.mark.proof
 def test_a_study_counts_what_its_own_option_says(copy, ricochet):
     ricochet("study", "coin", "--quick", "--seed", "3")
     assert result(copy, "study", "coin")["flips"] == 10
@@ -83,6 +86,7 @@ def test_a_study_counts_what_its_own_option_says(copy, ricochet):
     assert refused.startswith("ricochet study cup: found --flips, which it does not take")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("verb", [("capture", "--session", "a"), ("calibrate", "artifacts/new/a")])
 def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, ricochet, verb):
     named = ("--set", "capture.ball=coin", "--set", "capture.surface=fair", "--no-publish")
@@ -100,6 +104,7 @@ def test_names_of_a_further_system_cannot_be_taken_by_recordings(copy, ricochet,
     assert all(line.endswith("...") for line in announced)
 
 
+@pytest.mark.proof
 def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_night(
     copy, ricochet
 ):
@@ -158,6 +163,7 @@ def test_no_shared_test_must_be_edited_for_a_further_system(copy):
     assert "[Coin] PASSED" in found.stdout and "[coin-<kind>] PASSED" in found.stdout
 
 
+@pytest.mark.proof
 def test_nothing_but_one_word_and_one_section_was_changed(copy):
     """What the other tests show holds for the program as it is."""
     changed = []

@@ -58,7 +58,7 @@ def run(place):
     return validate.run(validate.Request(NAME, settings, place), PLAIN)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_controllers_are_promoted_and_refused_by_what_they_play(rig, tmp_path) -> None:
     """One story, since every store takes seconds to make."""
     version, _ = register(rig, tmp_path, 1)

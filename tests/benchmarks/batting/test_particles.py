@@ -1,6 +1,7 @@
 """The benchmark of particles compares like with like."""
 
 import numpy as np
+import pytest
 
 from benchmarks.batting import particles
 from ricochet.models.systems.batting import clouds
@@ -9,6 +10,7 @@ from ricochet.models.systems.batting.belief.particles import Cloud
 from ricochet.models.systems.batting.world import paper_world, without_noise
 
 
+@pytest.mark.proof
 def test_fixed_steps_move_particles_as_ours_do_until_impacts_part_them() -> None:
     """Steps of 5 ms place an impact within 5 ms x 3 m/s = 15 mm."""
     draw = np.random.default_rng(1)

@@ -18,7 +18,7 @@ def test_sounds_without_a_ball_are_not_answered_in_silence():
     assert sum(silent) <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_balls_under_mild_stress_are_answered_rightly():
     kinds = ["clean", "mu-law 8 kHz", "ogg", "noise 20 dB", "reverberant", "cut", "clipped"]
     draws = np.random.default_rng(3).spawn(len(kinds))

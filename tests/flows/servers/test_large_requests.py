@@ -60,7 +60,7 @@ def test_bodies_are_bounded_but_those_of_files(tmp_path):
 ADMIN = {"Authorization": f"Basic {base64.b64encode(b'admin:of-the-lab-alone').decode()}"}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("asked", ["POST /api/2.0/mlflow/runs/search", f"PUT {FILE}"])
 def test_bodies_of_strangers_that_never_end_shut_nobody_out(tmp_path, many_files, asked):
     """Of servers that may have 512 files, and strangers who say that they have a login."""

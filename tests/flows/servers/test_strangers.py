@@ -123,7 +123,7 @@ def test_whoever_watches_takes_the_port_of_a_server_that_prefect_starts(tmp_path
     assert port in taken and status != "0"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_never_free(
     tmp_path,
 ):

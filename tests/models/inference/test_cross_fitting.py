@@ -25,6 +25,7 @@ def generator() -> torch.Generator:
     return torch.Generator().manual_seed(0)
 
 
+@pytest.mark.proof
 def test_a_session_is_known_by_the_network_of_all_and_by_none_that_left_it_out() -> None:
     made = sessions(4)
     fitted = cross_fitting.fit(made, SMALL, generator())
@@ -53,6 +54,7 @@ def test_cases_that_are_not_used_are_answered_and_not_learnt() -> None:
         assert np.abs(each.mean - session.inputs[:, 0]).mean() < 0.3
 
 
+@pytest.mark.proof
 def test_takes_of_one_session_are_left_out_together() -> None:
     made = sessions(3)
     takes = [made[0], made[1], made[1], made[2]]
@@ -63,6 +65,7 @@ def test_takes_of_one_session_are_left_out_together() -> None:
     np.testing.assert_array_equal(grouped.left_out[1].mean, grouped.left_out[2].mean)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("folds", [2, None])
 def test_groups_of_one_are_sessions(folds: int | None) -> None:
     made = sessions(3)

@@ -102,6 +102,7 @@ def test_a_mixture_of_two_equal_trajectories_is_one_of_them_twice() -> None:
     torch.testing.assert_close(mixed, one.value(half) + unseen + float(np.log(2.0)))
 
 
+@pytest.mark.proof
 def test_of_a_mixture_the_law_of_parameters_is_the_sum_of_each_trajectorys() -> None:
     """Starts integrated out by their normal law, which is exact for throws."""
     density, _ = throws.flat_example(1)

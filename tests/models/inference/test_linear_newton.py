@@ -129,7 +129,7 @@ def test_where_the_equations_do_not_hold_it_is_wider_and_says_by_how_much() -> N
     assert bool(((delta.log().mean(0) - np.log(0.3)).abs() < 3.0 * delta.log().std(0)).all())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_limits_that_cut_the_posterior_keep_the_rest_of_it() -> None:
     """Without the limits, particles beyond them are left out: the same law."""
     shooting = thrown()
@@ -144,7 +144,7 @@ def test_limits_that_cut_the_posterior_keep_the_rest_of_it() -> None:
     agree(cut, rest, 100)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_symmetry_gives_both_of_what_is_alike_half_each() -> None:
     """600 particles take it by chance: of a share of 1/2 three standard errors are 0.061."""
 
@@ -159,7 +159,7 @@ def test_a_symmetry_gives_both_of_what_is_alike_half_each() -> None:
     torch.testing.assert_close(back, plain.theta)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_one_throw_and_progress_to_the_end() -> None:
     said: list[tuple[int, int]] = []
     shooting = thrown()

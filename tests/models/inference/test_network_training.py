@@ -59,6 +59,7 @@ def test_mean_and_deviation_are_those_of_the_law() -> None:
     assert np.mean(np.abs(y - mean) < 1.645 * deviation) == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.proof
 def test_outputs_in_another_unit_are_predicted_in_it() -> None:
     (one, x, _), (other, _, _) = fitted(3), fitted(3, unit=1000.0)
     np.testing.assert_allclose(

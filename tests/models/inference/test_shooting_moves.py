@@ -50,6 +50,7 @@ def agrees(draws: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> None:
     assert np.abs(spread - 1.0).max() < 5.0 * np.sqrt((size + 1.0) / count)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("windows", [1, 4])
 def test_the_posterior_of_linear_motions_is_the_normal_law_that_it_is(windows: int) -> None:
     density = ShootingDensity(thrown(windows=windows), SHARES)
@@ -64,6 +65,7 @@ def test_the_posterior_of_linear_motions_is_the_normal_law_that_it_is(windows: i
     agrees(found.unknowns.x.numpy(), (centre.x + dx)[0].numpy(), covariance)
 
 
+@pytest.mark.proof
 def test_an_oscillator_has_the_posterior_of_a_grid() -> None:
     """Twelve noisy states: far from normal. Starts are integrated out, in which it is normal."""
     shares = Shares(Limits(torch.tensor([0.0, -2.0]).double(), torch.tensor([12.0, 4.0]).double()))

@@ -24,7 +24,7 @@ def inferred(seed: int, steps: int = 120, noise: float = 0.1, windows: int = 20)
     return stein_newton.infer(problem, OSCILLATOR, generator, settings=QUICK)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_an_oscillator_is_found_from_all_starts_and_the_noise_beside() -> None:
     found = inferred(1)
     assert float((found.fits < 1.01 * found.fits.min()).double().mean()) == 1.0

@@ -35,7 +35,7 @@ def infer(microphones, taken):
     return array_misfit.infer(taken, np.full(taken.shape, SD), microphones=microphones)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("microphones", [FOUR, FIVE])
 def test_errors_lie_in_their_posterior(microphones):
     draw = np.random.default_rng(0)

@@ -118,7 +118,7 @@ def test_quiet_recordings_are_not_called_dead():
         assert refusal(*recording(seed, snr=8.0)) is None
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_clean_recordings_in_rooms_are_never_refused():
     for seed in range(32):
         snr = (10.0, 20.0, 30.0, 50.0)[seed % 4]

@@ -56,7 +56,7 @@ def test_channels_in_order_are_left_alone(microphones):
         assert channel_order.swapped(impacts(microphones, draw), microphones) is None
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("directivity", [0.0, 0.05, 0.2])
 def test_no_array_in_order_is_refused(directivity):
     """A microphone louder in some directions, a survey that errs by 5 mm: no false alarm."""

@@ -78,7 +78,7 @@ def test_errors_in_free_field_are_small_and_as_stated():
     assert abs(late.mean()) < 20e-6  # the click's own shift, the same for all
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(("room", "limit"), [(Room(), 0.6e-3), (CORNER, 2e-3)])
 def test_errors_in_a_room_are_small_and_as_stated(room, limit):
     located, errors, _ = locate_many(100, room=room)

@@ -267,7 +267,7 @@ def test_a_database_that_is_none_is_refused_before_anything_is_touched(state, tm
     assert tree(state) == before
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_backup_that_is_killed_at_any_step_is_absent_and_the_next_is_whole(state, tmp_path):
     target = tmp_path / "kept" / "monday"
     target.parent.mkdir()
@@ -280,7 +280,7 @@ def test_a_backup_that_is_killed_at_any_step_is_absent_and_the_next_is_whole(sta
     assert sorted(path.name for path in target.parent.iterdir()) == ["monday"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_restore_that_is_killed_at_any_step_can_be_done_again(state, tmp_path):
     kept, place = tmp_path / "monday", tmp_path / "lab" / "state"
     backup.make(kept)

@@ -153,7 +153,7 @@ def test_a_clone_pulls_the_sample(clone):
     assert recordings.read_session(clone / "data" / "first").rejected == ()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_is_published_beside_the_sample_that_is_not_at_hand(clone, tmp_path, caplog):
     sample = files(clone / "recordings")
     before = recordings.data_digest(clone / "data.dvc")
@@ -197,7 +197,7 @@ def test_a_remote_that_lost_files_is_sent_them_whatever_dvc_remembers(clone, tmp
     assert files(clone / "artifacts") == stored
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_another_session_of_the_same_name_is_refused(clone, tmp_path):
     dvc_publish.publish(make(tmp_path / "b", 2), remote="published", root=clone)
     other = make(tmp_path / "other" / "b", 3)
@@ -205,7 +205,7 @@ def test_another_session_of_the_same_name_is_refused(clone, tmp_path):
         dvc_publish.publish(other, remote="published", root=clone)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_remote_that_spoils_what_it_holds_is_found_out(clone, tmp_path, monkeypatch):
     """DVC itself refuses a file whose content is not its name; that ends in one line."""
     push = dvc_publish._push

@@ -55,7 +55,7 @@ def tree(folder):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("named", [False, True], ids=["exchanged", "committed"])
 @pytest.mark.parametrize("path", ["../../outside", "/outside", "../.git/hooks/post-checkout"])
 def test_a_list_that_leads_elsewhere_is_refused_before_anything_is_written(root, path, named):

@@ -87,7 +87,7 @@ def published(repository, session):
     assert dvc_publish.manifest(repository / "data" / session.name) == before
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_goes_to_an_s3_server(repository, tmp_path, monkeypatch):
     pytest.importorskip("dvc_s3", reason="dvc-s3 is missing")
     with s3.running(tmp_path, monkeypatch) as address:

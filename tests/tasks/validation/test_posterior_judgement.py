@@ -129,6 +129,7 @@ def test_very_many_new_data_are_refused(monkeypatch) -> None:
         )
 
 
+@pytest.mark.proof
 def test_power_is_the_same_in_whatever_pieces_it_is_found(monkeypatch) -> None:
     def found() -> tuple:
         draw = np.random.default_rng(0)

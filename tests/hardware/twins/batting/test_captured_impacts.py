@@ -118,7 +118,7 @@ def test_restitution_and_friction_of_impacts_are_those_of_the_contacts(exact: Im
     assert ratio.max() == pytest.approx(board.Nature().friction, abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_law_that_is_learnt_from_them_predicts_others(exact: Impacts) -> None:
     draw = np.random.default_rng(2)
     seen, learnt = captured_impacts.seen(exact, Camera(), draw), np.arange(COUNT) % 2 == 0

@@ -85,7 +85,7 @@ def hidden(first: int, last: int) -> Callable[[int, ndarray], ndarray]:
     return spoil
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("puck", [(-0.5, 0.0), (-0.52, 0.08), (-0.48, -0.06)])
 def test_a_puck_at_rest_is_shot_into_the_goal(
     agent: ShootingAgent, puck: tuple[float, float]
@@ -130,6 +130,7 @@ def test_a_puck_lost_for_good_sends_the_arm_home(agent: ShootingAgent) -> None:
     np.testing.assert_allclose(commands[-1], np.stack((iiwa.HOME, np.zeros(7))), atol=1e-4)
 
 
+@pytest.mark.proof
 def test_the_arm_stays_without_a_shot(agent: ShootingAgent) -> None:
     """And one fault says why."""
     none = "shot: none is known for a puck at"
@@ -154,7 +155,7 @@ def test_a_puck_off_the_table_is_one_fault(agent: ShootingAgent) -> None:
     assert agent.faults == ["puck: at (7.49, 0.00) m, expected on the table"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("period", [25, 40, 55, 66])
 @pytest.mark.parametrize("jump", [(0.1, 0.0), (0.25, 0.1), (0.6, 0.2), (-0.3, -0.4)])
 def test_a_puck_that_jumps_makes_no_wild_stroke(
@@ -271,7 +272,7 @@ def test_shortly_before_the_contact_the_last_plan_stands(
     assert agent.faults == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("period", [45, 60, 70])
 def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
     agent: ShootingAgent, period: int
@@ -292,7 +293,7 @@ def test_a_new_episode_while_the_arm_moves_goes_on_from_its_motion(
     assert outcome.violations == ()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("phase", [0.0, 1.5, 3.0])
 def test_a_puck_is_shot_past_an_opponent_that_sweeps(expert: ShootingAgent, phase: float) -> None:
     outcome, _ = play(expert, (-0.5, 0.0), longest=300, opponent=Sweep(phase))

@@ -60,7 +60,7 @@ def _scaled(world: World, scale: float) -> World:
     return world._replace(shapes=shapes._replace(**changed))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_an_object_as_fast_as_the_bat_makes_it_is_found_again_after_a_silence():
     one, errors, _ = played(9.0, lambda frame, seen: None if 60 <= frame < 72 else seen, 15.0)
     assert [line.split(":")[0] for line in one.faults] == ["camera", "time"]
@@ -80,7 +80,7 @@ def test_an_object_is_followed_by_a_controller_that_time_does_not_wait_for():
     assert np.median(errors[-40:]) < 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("scale", [0.6, 1.6])
 def test_a_shape_outside_the_set_is_said_or_followed(scale: float) -> None:
     """Objects of another size: readings that no shape explains are said, or the error is small."""

@@ -49,7 +49,7 @@ def test_impulses_are_those_of_matrices_in_the_worlds_axes_and_no_energy_is_gain
     assert 0.2 < compared(200, 20) < 0.8  # both branches
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_hundred_thousand_impacts_are_those_of_matrices_in_the_worlds_axes() -> None:
     assert 0.2 < compared(1000, 100) < 0.8
 

@@ -110,7 +110,7 @@ def test_each_feature_has_the_same_distribution(case: tuple[float, float, float]
     assert min(p_values) > SIZE / (len(CASES) * len(NAMES)), named
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("change", [(1.0, 1.5, 0.0), (1.02, 1.0, 0.0), (1.0, 1.0, 0.05)])
 def test_the_comparison_would_see_another_law(change: tuple[float, float, float]) -> None:
     """Half as much concentration again, 2 % of restitution or 3 degrees of tilt are refused."""
@@ -120,7 +120,7 @@ def test_the_comparison_would_see_another_law(change: tuple[float, float, float]
     assert smallest < SIZE / (len(CASES) * len(NAMES))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("case", CASES)
 def test_the_features_have_the_same_joint_distribution(case: tuple[float, float, float]) -> None:
     """Energy distance of ranks, 1000 against 1000 drops, by 400 permutations."""

@@ -80,6 +80,7 @@ def still(steps: int) -> Carrier:
     return carrier_of(*(np.tile(each, (steps, 1)) for each in (READY, 0.0 * READY, 0.0 * READY)))
 
 
+@pytest.mark.proof
 def test_it_comes_to_rest_with_its_centre_below_the_joint() -> None:
     start = torch.tensor((0.3, -0.2, 0.0, 0.0)).double()
     heavy = hanging_box.of_centre(MASS, CENTRE, INERTIA, 20.0 * DAMPING)

@@ -8,7 +8,7 @@ import pytest
 from ricochet.tasks.systems.batting import capture_impacts, impact_files
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_it_writes_a_table_that_is_read_without_a_word(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

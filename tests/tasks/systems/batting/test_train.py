@@ -81,6 +81,7 @@ def test_it_goes_on_where_it_stopped_and_other_settings_are_another_training(
     assert asked["capture"] == 2
 
 
+@pytest.mark.proof
 def test_a_table_that_is_not_the_captured_one_is_captured_again(asked, tmp_path: Path) -> None:
     first = done(request(tmp_path))
     (tmp_path / "lab").mkdir()

@@ -6,7 +6,7 @@ from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import toss_movie
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_toss_shown_is_met_from_its_first_bounce_to_the_paddle(monkeypatch) -> None:
     drawn = []
     monkeypatch.setattr(toss_movie.toss_movies, "movie", lambda *a, **k: drawn.append(a) or b"GIF")

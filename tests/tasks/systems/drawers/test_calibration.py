@@ -43,7 +43,7 @@ def without(folder: Path, place: Path, *names: str) -> Path:
     return copied
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_is_learnt_is_tried_on_a_take_that_was_held_out(
     folders: list[Path], tmp_path: Path
 ) -> None:

@@ -44,7 +44,7 @@ def test_a_training_is_complete_once(trained: TrainingRequest) -> None:
     assert any("90 % intervals" in line for line in train.lines(result, trained.out))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_named_sessions_are_learnt_from_as_recorded_ones_are(
     trained: TrainingRequest, tmp_path: Path
 ) -> None:
@@ -56,7 +56,7 @@ def test_named_sessions_are_learnt_from_as_recorded_ones_are(
     assert ours == theirs
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_track_that_was_corrected_is_learnt_from_anew(
     trained: TrainingRequest, tmp_path: Path
 ) -> None:

@@ -81,7 +81,7 @@ def test_the_same_file_twice_is_refused(folder: Path, tmp_path: Path, capsys) ->
     assert not out.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_what_follows_names_the_box_and_a_cut_is_said(folder: Path, tmp_path: Path, capsys) -> None:
     short = folder / "short.csv"
     short.write_text("\n".join((folder / "empty.csv").read_text().splitlines()[:151]))

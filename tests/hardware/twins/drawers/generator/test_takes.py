@@ -37,6 +37,7 @@ def test_equal_seeds_are_equal_and_the_ring_changes_no_motion(take: takes.Take) 
     assert not np.array_equal(take.truth.position, takes.record(SHORT, 4).truth.position)
 
 
+@pytest.mark.proof
 def test_moving_frames_stand_above_the_background_as_asked() -> None:
     """Background power is that of the rests; what moves has it too."""
     for snr in (5.0, 20.0):
@@ -50,6 +51,7 @@ def test_moving_frames_stand_above_the_background_as_asked() -> None:
         assert 10 * np.log10(power / rest - 1.0) == pytest.approx(snr, abs=5.0)
 
 
+@pytest.mark.proof
 def test_without_a_share_of_the_front_the_sound_comes_from_where_the_rails_are() -> None:
     """The ring's delays do not move with the opening; with the front alone they do."""
 

@@ -61,7 +61,7 @@ def test_neighbours_are_alike():
     assert max(np.abs(np.diff(joints, axis=axis)).max() for axis in (0, 1)) < 0.6
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_other_starts_find_no_faster_posture():
     """Forty random starts as in the facts file, each alone: at most a tenth better."""
     points, directions = np.array((0.95, 0.0, iiwa.TIP_HEIGHT)), np.array((1.0, 0.0, 0.0))

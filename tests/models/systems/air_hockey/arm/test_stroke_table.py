@@ -36,6 +36,7 @@ def load(contact: Contact, limits: Limits) -> float:
     return float(max(stroke_path.usage(path, limits).peak(), after.peak()))
 
 
+@pytest.mark.proof
 def test_contacts_have_the_promised_place_direction_and_speed(table):
     for position, angle, contact in contacts(table, 20):
         pose = iiwa.pose(contact.joints)

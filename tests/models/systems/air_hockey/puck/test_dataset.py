@@ -50,7 +50,7 @@ def fastest(stroke: dataset.Stroke) -> tuple[float, float]:
     return float(np.linalg.norm(quickest)), float(abs(np.arctan2(quickest[1], quickest[0])))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_strokes_are_as_fast_as_shots():
     """30 of them: half reach 0.9 m/s, the fast ones go sideways, as those of shots do."""
     draw = np.random.default_rng(5)

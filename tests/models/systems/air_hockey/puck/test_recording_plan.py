@@ -28,6 +28,7 @@ def played(play, disturbance=CALM):
     return episode
 
 
+@pytest.mark.proof
 def test_half_are_strokes_and_a_third_of_the_throws_fly_at_the_mallet(plays):
     kinds = [play.kind for play in plays]
     assert [kinds.count(kind) for kind in (STROKE, THROW, THROW_AT_MALLET)] == [6, 4, 2]

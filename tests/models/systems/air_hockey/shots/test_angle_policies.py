@@ -81,6 +81,7 @@ def test_a_stroke_far_from_the_least_energy_turns_to_it_and_one_nearby_does_not(
     assert policy.better_angle(other[None], angle=-0.5) is None
 
 
+@pytest.mark.proof
 def test_the_expert_turns_only_to_what_is_clearly_better() -> None:
     policy = ExhaustivePolicy(CONDITIONS, SETTINGS[2], candidates=301)
     best = policy.choose(PUCK, near=None)

@@ -128,7 +128,7 @@ def test_the_mallet_pushes_with_what_is_left_of_its_speed():
     assert closing.any()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_strokes_push_with_the_share_that_is_used(arm: Strokes):
     """Ten strokes, of which single ones scatter by 0.9 % about the law (`stroke_speeds`)."""
     draw, off = np.random.default_rng(0), []

@@ -41,7 +41,7 @@ def test_uniform_particles_touch_nothing_and_fill_the_start() -> None:
     assert (np.bincount(cloud.kinds, minlength=7) > 400).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "state", [(4.0, 6.0, 0.5, 0.6, 0.8, 0.3), (1.3, 5.0, -1.0, -1.2, 0.4, 0.5)]
 )
@@ -125,6 +125,7 @@ def test_regions_of_the_first_flight_hold_the_truth_under_a_bat_that_strikes() -
         assert (low <= inside).all() and (inside <= high).all()
 
 
+@pytest.mark.proof
 def test_first_readings_that_are_missing_are_left_out() -> None:
     world, draw = scenes.quiet(), np.random.default_rng(4)
     truth = np.array([4.0, 6.0, 0.5, 0.6, 0.8, 0.3])

@@ -18,6 +18,7 @@ def known(number: int) -> Scenarios:
     return swings.repeated(cloud.states[number], 0, np.zeros(1, np.int64))
 
 
+@pytest.mark.proof
 def test_known_discs_without_noise_are_brought_to_the_goal_and_polish_never_worsens() -> None:
     distances = []
     for number in range(5):

@@ -31,6 +31,7 @@ def three() -> tuple[Calibration, list[tuple[int, int]]]:
     return found, steps
 
 
+@pytest.mark.proof
 def test_the_ball_is_recovered_and_the_numbers_agree_with_one_another(three) -> None:
     found = three[0]
     centred = found.mean - np.array(PING_PONG)
@@ -86,7 +87,7 @@ def _heights(found: Calibration) -> list[str]:
     return [each.sentence for each in found.findings if each.name == "height"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_session_without_a_height_takes_that_of_its_takes_and_says_nothing_odd() -> None:
     found = _calibrate(session(PING_PONG, 4, 2, height=0.5, stated=None))
     [height] = found.heights
@@ -96,7 +97,7 @@ def test_a_session_without_a_height_takes_that_of_its_takes_and_says_nothing_odd
     assert _heights(found) == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_height_that_is_stated_wrong_is_reported_and_not_used() -> None:
     found = _calibrate(session(PING_PONG, 4, 2, height=0.5, release_sd=5e-3))
     [sentence] = _heights(found)
@@ -105,7 +106,7 @@ def test_a_height_that_is_stated_wrong_is_reported_and_not_used() -> None:
     assert centred @ np.linalg.solve(found.covariance, centred) < 13.8
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_bad_take_is_set_aside_by_name_and_does_not_spoil_the_rest() -> None:
     clean = session(PING_PONG, 10, 4)
     found = _calibrate(_spoilt(clean, 6))
@@ -119,7 +120,7 @@ def test_a_bad_take_is_set_aside_by_name_and_does_not_spoil_the_rest() -> None:
     assert (np.abs(found.mean - without.mean) < 0.2 * sd).all()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_bad_takes_are_found_wherever_they_come_and_when_there_are_two() -> None:
     drops = _spoilt(_spoilt(session(PING_PONG, 12, 5), 0), 11)
     found = _calibrate(drops)
@@ -141,7 +142,7 @@ def test_two_balls_in_one_session_are_reported() -> None:
     assert "object" in {each.name for each in found.findings}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_drifting_ratios_are_reported() -> None:
     found = _calibrate(session(PING_PONG, 8, 8, bounces=8, drift=0.01))
     assert "flight" in {each.name for each in found.findings}

@@ -36,7 +36,7 @@ def test_sessions_from_any_height_hold_the_truth_as_often_as_they_say(stated: fl
         assert stats.kstest(ranks, "uniform").pvalue > 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "height, stated",
     [(0.10, 0.12), (0.26, 0.28), (0.26, 0.24), (1.00, 0.98), (0.26, 0.52), (0.50, 0.25)],

@@ -70,7 +70,7 @@ def _session(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("count, relative_sd", [(12, 0.05), (40, 0.1), (12, 0.2)])
 def test_the_posterior_is_the_mean_over_heights_of_the_plain_one(
     count: int, relative_sd: float

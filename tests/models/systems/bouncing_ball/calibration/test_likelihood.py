@@ -172,7 +172,7 @@ SHIFTED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("theta, noise, shift", SHIFTED)
 def test_it_is_the_mean_measurement_density_at_other_parameters_too(
     theta: tuple[float, float], noise: tuple[float, float], shift: tuple[float, float]

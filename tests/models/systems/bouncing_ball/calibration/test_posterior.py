@@ -186,7 +186,7 @@ def test_a_session_without_drops_is_refused() -> None:
         posterior.posterior(_rows(features, []), none, _release(0))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "theta, seed", [((0.9, 1.8), 2), ((0.85, 3.5), 12), (TENNIS, 7), (TENNIS, 4)]
 )

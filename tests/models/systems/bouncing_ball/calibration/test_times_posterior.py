@@ -54,7 +54,7 @@ def constant():
     return times_posterior.LAWS["constant"]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("count", "drag"), [(3, parameters.UNKNOWN_DRAG), (5, parameters.UNKNOWN_DRAG), (4, PING_PONG)]
 )

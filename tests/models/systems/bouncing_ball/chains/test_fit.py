@@ -19,7 +19,7 @@ def member(takes: list[Take], prior: Prior | None = None) -> Member:
     return posterior.explain(observations.grouped(takes), known, START, draw=draw)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_takes_of_the_model_fit_and_agree() -> None:
     found = member(session(Case(8, 6), 70))
     judged = fit.judge(found, draw=np.random.default_rng(0))

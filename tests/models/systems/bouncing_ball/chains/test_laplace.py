@@ -32,6 +32,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("bounces, units, most", SMALL)
 def test_it_is_the_integral_over_paths_of_a_hundred_small_cases(
     bounces: int, units: dict, most: float

@@ -48,6 +48,7 @@ def _simulate(restitution: float, drops: torch.Tensor, scene: Scene = SCENE, **c
     return cup_geometry.simulate(e, concentration, drops, scene=scene, draw=draw, **arguments)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("concentration", [pytest.param(20.0, marks=pytest.mark.slow), 1000.0])
 def test_the_closed_form_agrees_with_small_steps(concentration: float) -> None:
     """2000 drops, half of them where a single bounce may reach the cup."""

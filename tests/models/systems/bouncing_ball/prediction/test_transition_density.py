@@ -234,6 +234,7 @@ def test_regions_and_intervals_hold_the_next_bounce_as_often_as_they_say(
         assert worst_share(np.abs(2.0 * column - 1.0)) < 3.5  # central intervals
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("ball", MARKED)
 def test_the_look_ahead_crosses_where_simulated_balls_do(ball: str) -> None:
     """Two flights ahead with the network, against the simulator from the same last bounces."""

@@ -101,7 +101,7 @@ def predicted(
     return go_on(belief, count=300, seed=int(draw.integers(1 << 30)))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("ball", [*BALLS.values(), REAL_PING_PONG], ids=lambda ball: ball.name)
 @pytest.mark.parametrize("wrong", [None, 2])
 def test_nine_in_ten_crossings_lie_in_the_predicted_intervals(

@@ -61,6 +61,7 @@ def test_the_mirror_image_is_believed_of_what_is_mirrored() -> None:
     assert other.mean == pytest.approx(0.4 - one.mean)
 
 
+@pytest.mark.proof
 def test_particles_that_follow_the_equations_agree() -> None:
     """400,000 particles, drawn anew each frame: a share is known to 0.01, cells blur by 2 mm."""
     draw, count = np.random.default_rng(2), 400_000

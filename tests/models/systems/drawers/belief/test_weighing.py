@@ -60,6 +60,7 @@ def test_errors_that_last_count_for_less(lasting: float, least: float, most: flo
     assert np.mean(held) == pytest.approx(0.9, abs=0.07)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "changed",
     [

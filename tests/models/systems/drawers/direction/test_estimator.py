@@ -29,6 +29,7 @@ def fitted(size: float, seed: int = 0) -> estimator.DirectionEstimator:
     return estimator.calibrated(fitted, [labels for _, labels in sessions])
 
 
+@pytest.mark.proof
 def test_odds_are_those_of_the_law() -> None:
     """A feature N(+-1, 1) has log odds of twice itself."""
     made = fitted(1.0)
@@ -51,6 +52,7 @@ def test_the_mirror_image_has_the_other_sign() -> None:
     assert np.corrcoef(odds, mirrored)[0, 1] < -0.9
 
 
+@pytest.mark.proof
 def test_where_no_direction_is_heard_none_is_said() -> None:
     made = fitted(0.0, seed=20)
     inputs, _ = session(300, 0.0)

@@ -30,7 +30,7 @@ def fitted(count: int, seed: int) -> estimator.SpeedEstimator:
     return calibration.calibrated(found, [labels for _, labels in sessions])
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_speeds_and_intervals_hold_in_further_sessions() -> None:
     made = fitted(6, 0)
     held, errors = [], []

@@ -166,7 +166,7 @@ def test_episodes_held_out_that_cannot_be_smoothed_are_bad_input(asked_for, fitt
         training_data.predictions(asked_for)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_recording_of_the_simulated_table_is_learnt_as_its_exact_record(tmp_path):
     """Of 40 episodes seen to a millimetre, 8 of them held out, to the errors of so few.
 

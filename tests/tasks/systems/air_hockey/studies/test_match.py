@@ -86,6 +86,7 @@ def test_a_match_is_played_for_as_long_as_is_asked(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(x, x[0])
 
 
+@pytest.mark.proof
 def test_the_rally_with_the_goal_is_filmed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = played(Straight(), Aside(), monkeypatch)
     assert found.filmed is not None and found.filmed.ended == "goal"

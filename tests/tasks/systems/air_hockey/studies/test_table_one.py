@@ -36,7 +36,7 @@ def policies(arm: Strokes) -> dict[str, Shooter]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_row_counts_what_was_played(policies: dict[str, Shooter]) -> None:
     """The conventional row needs no training: it scores, and the model says so beforehand."""
     settings = catalogue.load_settings(None, ["hockey.airflow=0", "hockey.position_noise=1e-4"])

@@ -57,7 +57,7 @@ def test_a_puck_that_is_never_struck_ends_with_the_time() -> None:
     assert played.shot == Shot(scored=False, speed=0.0, banks=0, violations=0)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_who_plays_and_where_does_not_change_the_disturbance() -> None:
     """The puck drifts alike before it is struck, in this process and in others."""
     begun = trials.starts(4, seed=7)

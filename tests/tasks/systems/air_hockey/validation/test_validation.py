@@ -65,7 +65,7 @@ def test_a_sound_policy_passes_and_loses_all_of_it_with_its_weights_shuffled(lab
     assert not passes(shuffled) and shuffled.share > 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("wrong", ["of other states", "of the turned angle"])
 def test_a_policy_of_wrong_labels_is_refused_beyond_chance(labels, wrong: str) -> None:
     states, angles, found = labels

@@ -16,6 +16,7 @@ def job(number: int = 0, **fields) -> BoardJob:
     return BoardJob(batters.batter(), 4, number, **{"seconds": 2.0, **fields})
 
 
+@pytest.mark.proof
 def test_a_trial_is_the_same_when_it_is_played_again_and_its_log_says_what_happened(
     tmp_path: Path,
 ) -> None:

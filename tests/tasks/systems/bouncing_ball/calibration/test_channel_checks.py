@@ -129,7 +129,7 @@ def test_a_session_in_order_is_taken_whole(channels, tmp_path):
     assert len(found.takes) == 3 and not found.rejected
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_clean_sessions_are_not_refused(tmp_path):
     """A small sample: microphones up to 5 mm off, in a room or none, loud and faint."""
     for seed in range(6):

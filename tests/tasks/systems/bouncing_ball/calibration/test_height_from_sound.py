@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "evening"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("stated", "source"), [(HEIGHT, "stated"), (None, "takes"), (0.26, "takes")]
 )

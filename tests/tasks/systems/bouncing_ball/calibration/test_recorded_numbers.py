@@ -75,7 +75,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return test_detections.session(tmp_path_factory.mktemp("recorded") / "evening", RIG)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_every_number_of_a_session_reaches_the_inference_and_every_word_the_result(
     recorded: Path,
 ) -> None:

@@ -103,7 +103,7 @@ def test_the_study_at_small_size_counts_every_toss_and_draws(tmp_path, monkeypat
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_toss_depends_on_its_number_alone(monkeypatch) -> None:
     monkeypatch.setattr(ball_models, "of_family", _as_tossed)
     loaded = catalogue.load_settings(None, ["study.drops=8"])

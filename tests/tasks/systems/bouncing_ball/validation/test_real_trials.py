@@ -249,7 +249,7 @@ def test_too_many_spoilt_tosses_end_the_trials_in_one_line(monkeypatch, tmp_path
     assert fakes.controller.calls[-1] == "receive disconnect"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_whole_validation_is_played_judged_and_recorded(monkeypatch, tmp_path):
     monkeypatch.setattr("ricochet.hardware.microphones.sound_stream.SILENCE", 2.0)
     fakes = install(monkeypatch, tmp_path, room=Room(tossed(5)))

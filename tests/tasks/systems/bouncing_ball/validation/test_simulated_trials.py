@@ -53,7 +53,7 @@ def test_roles_believe_what_their_packages_hold_of_either_kind(package) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_both_roles_meet_the_same_tosses_and_leave_a_record(tmp_path) -> None:
     ball, loaded = sample.TRUTHS["tennis-table"], catalogue.load_settings()
     knowledge = controllers.fit_ball_model(_draws(TRUTH))

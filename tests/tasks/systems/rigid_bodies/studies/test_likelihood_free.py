@@ -23,7 +23,7 @@ def simulated(count: int, seed: int) -> Simulated:
     return Simulated(torch.from_numpy(theta), torch.from_numpy(states))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("model", likelihood_free.MODELS)
 @pytest.mark.parametrize("statistic", likelihood_free.STATISTICS)
 def test_draws_lie_about_the_truth_as_wide_as_they_err(model: str, statistic: str) -> None:

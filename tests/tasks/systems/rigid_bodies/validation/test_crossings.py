@@ -30,7 +30,7 @@ def crossed(packages, *roles: str) -> results.CrossingResult:
     return crossings.cross(settings[PendulumGate], found, 3, Path())
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_both_decide_before_the_same_pendulums_which_are_drawn_of_both(packages) -> None:
     found = crossed(packages, "candidate", "champion")
     both = [found.moments[role] for role in ("candidate", "champion")]

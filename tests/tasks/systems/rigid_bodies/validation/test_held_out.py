@@ -23,7 +23,7 @@ def places(own: Draws, count: int) -> list[HeldOut]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_intervals_of_the_right_law_hold_nine_of_ten_and_too_narrow_ones_do_not() -> None:
     """Of 40 motions, two angles each that hang together, 0.9 is 0.9 +- 0.047: at least 0.76."""
     own = rods.draws(140)
