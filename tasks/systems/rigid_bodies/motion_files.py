@@ -48,4 +48,4 @@ def read(file: Path, rate: float | None = None) -> Recorded:
     except ValueError as error:
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(str(file), found, expected) from error
-    return Recorded(states, table.rate)
+    return Recorded(states, table.rate, seen=angles)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 from torch import Tensor
 
-from ricochet.models.core import near_rows
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import identifiability, stein_newton
@@ -27,15 +27,12 @@ from ricochet.models.inference.limits import Coordinates, Limits, Logistic, Shar
 from ricochet.models.inference.multiple_shooting import Shooting, Simulator
 from ricochet.models.inference.shooting_density import Noise, ShootingDensity, Unknowns
 from ricochet.models.inference.stein_newton import NothingMovesError, Posterior, Settings
-from ricochet.models.systems.rigid_bodies import marked_motion
+from ricochet.models.systems.rigid_bodies import marked_motion, repeated_motions
 from ricochet.tasks.systems.rigid_bodies import motion_misfits
 from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 
 WINDOW = 0.05
 """Seconds."""
-COPIED = 0.9
-"""Share of frames that two motions have together, above which they are one that was cut: two swings
-of one hinge that an encoder of 10 bit counts 400 times a second have 0.8."""
 
 Inputs = Float[Tensor, "window step input"]
 """What acts in each frame of some windows, those of a motion together."""
@@ -149,23 +146,17 @@ def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Record
     """Return recordings by file.
 
     Raises:
-        BadInput: If a file is named twice, or two hold the same motion, or most of it: evidence
-            counts once.
+        BadInput: If a file is named twice, or two hold the same motion, or most of it, smoothed or
+            in other units too: evidence counts once.
     """
     found = dict(zip(names, runs, strict=True))
     if len(found) < len(runs):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise BadInput(twice, "the file named twice", "each recording once")
-    if not runs:
-        return found
-    scale = near_rows.scales(np.concatenate([run.states for run in runs]))
-    frames = [near_rows.cells(run.states, scale) for run in runs]
-    for grid in range(len(near_rows.BORDERS)):
-        for (before, other), share in near_rows.shared([each[grid] for each in frames]).items():
-            if share > COPIED:
-                raise BadInput(
-                    names[other], f"the motion of {names[before]}", "each recording once"
-                )
+    states, positions = [run.states for run in runs], [run.positions for run in runs]
+    again = repeated_motions.pairs(positions, [run.rate for run in runs])
+    for before, other in chain(repeated_motions.cut(states), again):
+        raise BadInput(names[other], f"the motion of {names[before]}", "each recording once")
     return found
 
 

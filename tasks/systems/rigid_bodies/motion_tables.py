@@ -33,11 +33,18 @@ class Recorded:
         states: Positions, then their rates, of each frame: of angles, rad and rad/s.
         rate: Frames a second.
         inputs: What acts on it from each frame to the next, without columns where nothing does.
+        seen: Positions before they were smoothed, without columns where those of the states are.
     """
 
     states: Float[ndarray, "frame state"]
     rate: float
     inputs: Float[ndarray, "#frame input"] = field(default_factory=_none)
+    seen: Float[ndarray, "#frame position"] = field(default_factory=_none)
+
+    @property
+    def positions(self) -> Float[ndarray, "frame position"]:
+        """As they were seen."""
+        return self.seen if self.seen.size else self.states[:, : self.states.shape[1] // 2]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy import signal
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import no_progress
@@ -171,6 +172,28 @@ def test_a_motion_counts_once_whole_or_cut() -> None:
     for one, two in ((whole, cut), (cut, whole), (whole, rounded)):
         with pytest.raises(BadInput, match="b: found the motion of a"):
             motion_inference.of_files(["a", "b"], [one, two])
+
+
+def test_a_motion_counts_once_smoothed_turned_or_as_markers(tmp_path: Path) -> None:
+    """A copy of a film and two films of one motion, as they are read."""
+    film = angles(0, 2.0)
+    smooth = signal.savgol_filter(film, 7, 3, axis=0)
+    copies = {
+        "smooth": (smooth, motion_files.ANGLES),
+        "turned": (film + np.array((2.0 * np.pi, 0.0)), motion_files.ANGLES),
+        "markers": (markers(film), motion_files.MARKERS),
+    }
+    noise = NOISE * np.random.default_rng(9).normal(size=film.shape)
+    others = {"film": (film, motion_files.ANGLES), "again": (smooth + noise, motion_files.ANGLES)}
+    runs = {
+        name: motion_files.read(written(tmp_path / f"{name}.csv", *each), RATE)
+        for name, each in (copies | others).items()
+    }
+    for name in copies:
+        with pytest.raises(BadInput, match=f"{name}: found the motion of film"):
+            motion_inference.of_files(["film", name], [runs["film"], runs[name]])
+    own = ["film", "again"]
+    assert len(motion_inference.of_files(own, [runs[name] for name in own])) == 2
 
 
 def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
