@@ -3,7 +3,8 @@
 A run of `calibrate` or `validate` goes when it ended long ago and nothing names it: no version of a
 registered model, whatever its aliases, no description or tag of one, no line of the log of
 promotions, and no run that stays, as its parent or child. Versions, packages, recordings and the
-log of promotions are never removed, nor is a run that is open.
+log of promotions are never removed, nor is a run that is open, or another account's, who may have
+made very many.
 """
 
 import re
@@ -16,7 +17,7 @@ from itertools import chain
 from mlflow.entities import Run, ViewType
 from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
-from ricochet.tasks.registry import pages, promotion_log
+from ricochet.tasks.registry import pages, promotion_log, runs
 from ricochet.tasks.registry.runs import PAGE, Tracker
 
 EXPERIMENTS = ("calibrate", "validate")
@@ -67,7 +68,7 @@ def remove(tracker: Tracker, *, days: float) -> int:
 
 
 def _all_runs(tracker: Tracker) -> Iterator[KeptRun]:
-    """Read the runs of the experiments from which some go, open ones too."""
+    """Read the administrator's and one's own runs where some go, open ones too."""
     places = [
         found.experiment_id
         for found in pages.every(tracker.client.search_experiments)
@@ -76,7 +77,9 @@ def _all_runs(tracker: Tracker) -> Iterator[KeptRun]:
     search = partial(
         tracker.client.search_runs, places, run_view_type=ViewType.ACTIVE_ONLY, max_results=PAGE
     )
-    return map(_kept, pages.every(search)) if places else iter(())
+    for author in runs.authors() if places else ():
+        condition = f"tags.`{runs.AUTHOR}` {author}"
+        yield from map(_kept, pages.every(partial(search, filter_string=condition)))
 
 
 def _kept(run: Run) -> KeptRun:

@@ -72,3 +72,13 @@ def test_files_that_a_store_says_are_elsewhere_are_never_removed(tracker, tmp_pa
     assert retention.remove(tracker, days=30.0) == 0
     assert list(elsewhere.rglob("file.txt"))
     assert tracker.client.get_run(run).info.lifecycle_stage == "active"
+
+
+def test_runs_of_other_accounts_are_neither_read_nor_removed(tracker, monkeypatch):
+    """A thousand, as large as may be, had a night begin minutes late."""
+    own, another = made(tracker, "own"), made(tracker, "of another")
+    tracker.client.set_tag(another, runs.AUTHOR, "alice")
+    assert [run.run_id for run in retention._all_runs(tracker)] == [own]
+    assert retention.remove(tracker, days=30.0) == 1
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "alice")
+    assert retention.remove(tracker, days=30.0) == 1
