@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from mlflow.entities import Run, ViewType
+from mlflow.entities import Run, RunStatus, ViewType
 from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
 
 from ricochet.tasks.registry import pages, promotion_log, runs
@@ -33,7 +33,7 @@ class KeptRun:
 
     Attributes:
         head: Its parent, itself where it has none.
-        ended: In milliseconds; None of one that is open.
+        ended: In milliseconds; None of one that is open, though it failed before.
         place: Where its files are.
     """
 
@@ -84,7 +84,8 @@ def _all_runs(tracker: Tracker) -> Iterator[KeptRun]:
 
 def _kept(run: Run) -> KeptRun:
     info, head = run.info, run.data.tags.get(PARENT, run.info.run_id)
-    return KeptRun(info.run_id, head, info.end_time, str(info.artifact_uri))
+    ended = info.end_time if RunStatus.is_terminated(RunStatus.from_string(info.status)) else None
+    return KeptRun(info.run_id, head, ended, str(info.artifact_uri))
 
 
 def _families(found: Iterable[KeptRun]) -> Iterator[set[str]]:

@@ -138,12 +138,13 @@ def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:
     if found is None:
         return None
     for author in authors():
-        runs = tracker.client.search_runs(
+        answer = tracker.client.search_runs(
             [found.experiment_id],
             filter_string=f"tags.`{KEY}` = '{key}' and tags.`{AUTHOR}` {author}",
             run_view_type=ViewType.ACTIVE_ONLY,
             order_by=["attributes.start_time ASC"],
         )
+        runs = [run for run in answer if run.data.tags.get(KEY) == key]
         done = [run for run in runs if run.info.status == "FINISHED"]
         if runs:
             return next(iter(done or runs))

@@ -19,6 +19,9 @@ from ricochet.tasks.storage.files import read_regular, writing
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 LARGEST = 2**16
 """Bytes of a file."""
+_NAMES = "bin boot dev etc home lib lib64 media mnt opt proc run sbin srv sys usr var"
+SYSTEM = frozenset(f"/{name}" for name in _NAMES.split())
+"""Folders of a machine, all of whose users need them."""
 
 
 def own_folder(path: Path) -> Path:
@@ -37,15 +40,15 @@ def taken_folder(path: Path) -> Path:
     """Make a folder, or take one of one's own, for its owner alone; return its absolute path.
 
     Raises:
-        BadInput: It belongs to somebody else or to all, another user could move it away, or it
-            cannot be made or written.
+        BadInput: It belongs to somebody else or to all, as `/etc` does whoever owns it, another
+            user could move it away, or it cannot be made or written.
     """
     with writing(path):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = path.resolve()
         refuse_shared_way(place)
         facts = place.stat()
-        if place == place.parent or facts.st_mode & stat.S_ISVTX:
+        if place == place.parent or str(place) in SYSTEM or facts.st_mode & stat.S_ISVTX:
             raise BadInput(str(path), "a folder of all users", "one of yours")
         if facts.st_uid == os.geteuid():
             place.chmod(0o700)

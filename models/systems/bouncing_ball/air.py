@@ -54,6 +54,30 @@ COMMON_BALLS = {
 """Sizes that the sports' rules fix; `object.diameter` and `object.mass` say another."""
 
 
+LIKE = 1.1, 1.2
+"""Ratios of diameters and of masses up to which a ball may be of its name."""
+
+
+def unlike_its_name(name: str, size: Size) -> str | None:
+    """Say that a ball is not of the size that its name says; None where it may be, or has no such.
+
+    >>> unlike_its_name("golf", Size(0.0213, 0.0459))
+    'a golf ball has 42.7 mm and 45.9 g, stated are 21.3 mm and 45.9 g: are they right?'
+    >>> unlike_its_name("golf", Size(0.0430, 0.0450)) is None
+    True
+    """
+    known = COMMON_BALLS.get(name)
+    if known is None or _alike(known, size):
+        return None
+    has, said = (f"{1e3 * one.diameter:.3g} mm and {1e3 * one.mass:.3g} g" for one in (known, size))
+    return f"a {name} ball has {has}, stated are {said}: are they right?"
+
+
+def _alike(one: Size, other: Size) -> bool:
+    pairs = ((one.diameter, other.diameter), (one.mass, other.mass))
+    return all(max(a / b, b / a) <= most for (a, b), most in zip(pairs, LIKE, strict=True))
+
+
 def density(temperature: float = 20.0) -> float:
     """Return the density of dry air at a temperature in degrees Celsius, kg/m^3.
 

@@ -5,7 +5,7 @@ None of it is an error: a calibration copes, or says so much later.
 
 import difflib
 
-from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
+from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS, Size, unlike_its_name
 from ricochet.models.systems.bouncing_ball.calibration import release_height
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import FEWEST
 from ricochet.tasks.recordings.sessions import Session
@@ -49,8 +49,8 @@ def _takes(usable: int, fewest: int) -> str:
 
 
 def _size(session: Session) -> str:
-    if session.diameter is not None:
-        return ""
+    if session.diameter is not None and session.mass is not None:
+        return unlike_its_name(session.ball, Size(session.diameter, session.mass)) or ""
     near = difflib.get_close_matches(session.ball.lower(), COMMON_BALLS, n=1)
     meant = f"did you mean {near[0]}? Else " if near else ""
     return (

@@ -78,7 +78,7 @@ def test_a_state_that_others_could_move_away_or_that_is_everybody_s_is_refused(t
         secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
     (tmp_path / "open").chmod(0o1777)
     secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
-    for path in (tmp_path / "open", Path("/")):
+    for path in (tmp_path / "open", Path("/"), Path("/etc")):
         mode = path.stat().st_mode
         with pytest.raises(BadInput, match="a folder of all users"):
             secret_files.taken_folder(path)

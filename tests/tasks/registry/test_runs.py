@@ -39,6 +39,15 @@ def test_an_experiment_that_was_made_through_a_server_is_bad_input(tracker):
         tracking.open_run(tracker, "served", "a", name="a", tags={})
 
 
+def test_a_run_of_another_key_that_a_server_answers_with_is_not_believed(tracker, monkeypatch):
+    """Another ball's posterior would be put into it, and its package overwritten."""
+    other = begin(tracker, "of another ball").run_id
+    run = tracker.client.get_run(other)
+    monkeypatch.setattr(tracker.client, "search_runs", lambda *_, **__: [run])
+    assert tracking.find_run(tracker, "calibrate", "own") is None
+    assert tracking.find_run(tracker, "calibrate", "of another ball").info.run_id == other
+
+
 def test_another_key_is_another_run(tracker):
     assert begin(tracker, "one").run_id != begin(tracker, "two").run_id
 

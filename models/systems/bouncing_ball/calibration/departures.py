@@ -28,6 +28,7 @@ _TILT, _HEIGHT = 0.009, 0.05  # rad, and share of the height
 _SCATTER, _NOISE, _SPEED = 0.005, 2.0, 0.2
 _VAGUE = 0.003  # standard deviation of restitution
 _DRAG = 3.0  # deviations of what size and mass allow
+_SPEEDS, _RISE = (1.0, 3.0), 0.002  # m/s, and of restitution between them
 
 
 def found(
@@ -50,6 +51,7 @@ def found(
         said += _air(family.restitution(REFERENCE_SPEED))
     else:
         said += _drag(family.theta[:, NAMES.index("log_drag")], drag)
+        said += _rising(*(family.restitution(speed) for speed in _SPEEDS))
     return tuple(said)
 
 
@@ -118,6 +120,18 @@ def _drag(logs: Float[ndarray, " draw"], prior: tuple[float, float]) -> list[Fin
         "diameter and mass say: are they right?"
     )
     return [Finding("drag", sentence, _chance(z))]
+
+
+def _rising(slow: Float[ndarray, " draw"], fast: Float[ndarray, " draw"]) -> list[Finding]:
+    """Say that restitution rises with speed, as that of a ball does whose air is overstated."""
+    rise, sd = float((fast - slow).mean()), float((fast - slow).std())
+    if rise < max(_RISE, SURE * sd):
+        return []
+    sentence = (
+        f"restitution rises by {rise:.4f} from {_SPEEDS[0]:g} to {_SPEEDS[1]:g} m/s, which hardly "
+        "any ball's does: air brakes it less than its diameter and mass say; are they right?"
+    )
+    return [Finding("speed", sentence, _chance(rise / max(sd, 1e-9)))]
 
 
 def _misfit(fit: Fit) -> list[Finding]:

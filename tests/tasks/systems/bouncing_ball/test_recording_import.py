@@ -242,6 +242,10 @@ def test_a_copy_of_a_recording_would_count_twice(asked, imported):
         ({"release_height": 2.6}, "--release-height 2.6: the bounces tell 0.26 m (in metres"),
         ({"release_height": None}, "no --release-height"),
         ({"ball": "marble"}, "the size of a ball 'marble' is not known: state --diameter"),
+        (
+            {"diameter": 0.0213, "mass": 0.0459},
+            "a golf ball has 42.7 mm and 45.9 g",
+        ),
         ({"ball": "Golf"}, "the size of a ball 'Golf' is not known: did you mean golf?"),
     ],
 )
