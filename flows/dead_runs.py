@@ -4,12 +4,15 @@
 before it begins, so that no dead run blocks the next.
 """
 
+from collections.abc import Iterator
+
 from ricochet.flows import prefect_runs
 from ricochet.tasks import doctor
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.registry import runs
 
 
-def settle() -> list[Finding]:
-    """Close the runs whose process is gone, and say which; first those that block others."""
-    return [*prefect_runs.settle(), *doctor.runs(runs.connect())]
+def settle() -> Iterator[Finding]:
+    """Close the runs whose process is gone, and yield which; first those that block others."""
+    yield from prefect_runs.settle()
+    yield from doctor.runs(runs.connect())

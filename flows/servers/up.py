@@ -154,7 +154,8 @@ def servers(
     """Run both servers and the workers while the block lasts.
 
     The block is given the addresses `mlflow` and `prefect`, once they answer, the processes, and
-    what is to be done beside them. Before anything is deployed, dead runs have given up its slots.
+    what is to be done beside them. Before anything is deployed, dead runs have given up its slots,
+    or half a minute has passed.
     """
     ports = (request.lab.mlflow_port, request.lab.prefect_port)
     with contextlib.ExitStack() as notes:

@@ -124,8 +124,8 @@ def put_back(
         try:
             with writing(places.staged):
                 _stage(folder, places, found, progress)
-            _settle_in(places, found)
             _keep_passwords(places, servers)
+            _settle_in(places, found)
             restored = _finish(places, found, servers)
         except BaseException:
             places.clear()
@@ -175,12 +175,18 @@ def _keep_passwords(places: _Places, servers: Mapping[str, Server]) -> None:
 
     Databases are asked by it after that, and `ricochet up` needs it.
     """
-    for kept in {server.passwords for server in servers.values()} - {None}:
-        within = kept is not None and kept.resolve().is_relative_to(places.state)
-        if kept is not None and within:
-            target = places.staged / kept.resolve().relative_to(places.state)
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            shutil.copy(kept, target)
+    for kept in {server.passwords for server in servers.values() if server.passwords}:
+        for place in map(Path, (os.path.abspath(kept), os.path.realpath(kept))):
+            if place.is_relative_to(places.state):
+                _copy_secret(kept, places.staged / place.relative_to(places.state))
+
+
+def _copy_secret(kept: Path, target: Path) -> None:
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        target.write_bytes(kept.read_bytes())
+        target.chmod(0o600)
+        sync(target)
 
 
 def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:

@@ -8,8 +8,8 @@ from ricochet.models.core.bad_input import BadInput
 
 MOST = 1_000_000
 """Entries of an answer; a server may have pages without end."""
-LEAST = 500
-"""As how many a page counts that has fewer: pages without end take minutes, not hours."""
+LEAST = 100
+"""As how many a page counts that has fewer."""
 VERSIONS = 1000
 """Of a page: one has some thousand characters, and answers are bounded (`client_answers`)."""
 

@@ -2,9 +2,9 @@
 
 A run of `calibrate` or `validate` goes when it ended long ago and nothing names it: no version of a
 registered model, whatever its aliases, no description or tag of one, no line of the log of
-promotions, and no run that stays, as its parent or child. Versions, packages, recordings and the
-log of promotions are never removed, nor is a run that is open, or another account's, who may have
-made very many.
+promotions, and no run of the same account that stays, as its parent or child. Versions, packages,
+recordings and the log of promotions are never removed, nor is a run that is open, or another
+account's, who may have made very many.
 """
 
 import re
@@ -47,7 +47,7 @@ def old_runs(tracker: Tracker, *, days: float) -> list[KeptRun]:
     """Return the runs that ended so many days ago and that nothing refers to, oldest first."""
     found = list(_all_runs(tracker))
     families = list(_families(found))
-    needed = _named(tracker)
+    needed = _named(tracker) | {run.run_id for run in found if run.ended is None}
     kept = set().union(*(family for family in families if family & needed))
     latest = 1000.0 * (time.time() - days * DAY)
     old = [

@@ -19,9 +19,9 @@ from ricochet.tasks.storage.files import read_regular, writing
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 LARGEST = 2**16
 """Bytes of a file."""
-_NAMES = "bin boot dev etc home lib lib64 media mnt opt proc run sbin srv sys usr var"
-SYSTEM = frozenset(f"/{name}" for name in _NAMES.split())
-"""Folders of a machine, all of whose users need them."""
+WITHIN = tuple(map(Path, ("/etc", "/usr", "/usr/local", "/var")))
+SYSTEM = (*WITHIN, *map(Path, ("/boot", "/dev", "/home", "/opt", "/run", "/srv")))
+"""Folders of a machine that its users need, whose own folders are such too, and all of them."""
 
 
 def own_folder(path: Path) -> Path:
@@ -48,7 +48,9 @@ def taken_folder(path: Path) -> Path:
         place = path.resolve()
         refuse_shared_way(place)
         facts = place.stat()
-        if place == place.parent or str(place) in SYSTEM or facts.st_mode & stat.S_ISVTX:
+        looked_into = place.parent in WITHIN and facts.st_mode & OTHERS
+        shared = place in (place.parent, *SYSTEM) or looked_into
+        if shared or facts.st_mode & stat.S_ISVTX:
             raise BadInput(str(path), "a folder of all users", "one of yours")
         if facts.st_uid == os.geteuid():
             place.chmod(0o700)

@@ -54,20 +54,22 @@ COMMON_BALLS = {
 """Sizes that the sports' rules fix; `object.diameter` and `object.mass` say another."""
 
 
-LIKE = 1.1, 1.2
-"""Ratios of diameters and of masses up to which a ball may be of its name."""
+BY_RULE = frozenset(COMMON_BALLS) - {"steel"}
+"""Names of balls that have one size, or nearly."""
+LIKE = 1.15, 1.3
+"""Ratios of diameters and of masses up to which a ball may be of its name, as those of children."""
 
 
 def unlike_its_name(name: str, size: Size) -> str | None:
     """Say that a ball is not of the size that its name says; None where it may be, or has no such.
 
-    >>> unlike_its_name("golf", Size(0.0213, 0.0459))
+    >>> unlike_its_name("Golf", Size(0.0213, 0.0459))
     'a golf ball has 42.7 mm and 45.9 g, stated are 21.3 mm and 45.9 g: are they right?'
     >>> unlike_its_name("golf", Size(0.0430, 0.0450)) is None
     True
     """
-    known = COMMON_BALLS.get(name)
-    if known is None or _alike(known, size):
+    name = name.lower()
+    if name not in BY_RULE or _alike(known := COMMON_BALLS[name], size):
         return None
     has, said = (f"{1e3 * one.diameter:.3g} mm and {1e3 * one.mass:.3g} g" for one in (known, size))
     return f"a {name} ball has {has}, stated are {said}: are they right?"

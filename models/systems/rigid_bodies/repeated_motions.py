@@ -5,9 +5,10 @@ Of positions a and b of two motions, seen with independent noise of deviations s
     d = +-b(time) - a(time + lag) - offset - tau a' - c a''
 
 has the deviation sqrt(s^2 + t^2), and more where the motions differ. A running mean of weights w
-leaves |w| of it where noise is white, more where it is not. Of one film it leaves far less: a
-smoothed copy differs in what is fast alone, one in other units hardly. So two repeats that agree to
-within their noise stay two; two swings of a chaotic pendulum part anyway.
+leaves |w| of it where noise is white, more where it is slow, and less of what is fast, as hum: that
+noise is therefore what most frequencies hold. Of one film the mean leaves far less: a smoothed copy
+differs in what is fast alone, one in other units hardly. So two repeats that agree to within their
+noise stay two; two swings of a chaotic pendulum part anyway.
 """
 
 import math
@@ -45,6 +46,7 @@ _LEAST = 120
 _STEP, _LONG = 4, 4000  # frames between those compared first, where there are so many
 _ORDERS = (4, 6, 8, 10)
 _QUANTILE, _DEVIATIONS = 0.9, 1.645
+_SHARE = 0.75  # of frequencies: a smoothed copy lacks what is fast alone
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def are_one(one: Motion, other: Motion) -> bool:
     if found is None:
         return False
     differences = _differences(one, other, *found, scale)
-    seen, mean = (_deviations(each) for each in differences)
+    seen, mean = _white(differences[0]), _deviations(differences[1])
     if clean and (mean < FLOOR * scale).all():
         return True
     known = min(1.0, len(differences[0]) / ENOUGH)
@@ -141,6 +143,12 @@ def _noise(positions: Float[ndarray, "frame position"]) -> Float[ndarray, " posi
         for order in _ORDERS
     ]
     return np.min(found, axis=0)
+
+
+def _white(values: Float[ndarray, "frame position"]) -> Float[ndarray, " position"]:
+    """Return deviations of the noise that most frequencies hold, as hum at a few does not."""
+    power = np.abs(fft.rfft(values, axis=0)[1:]) ** 2 / len(values)
+    return np.sqrt(np.quantile(power, _SHARE, axis=0) / -math.log1p(-_SHARE))
 
 
 def _deviations(values: Float[ndarray, "frame position"]) -> Float[ndarray, " position"]:

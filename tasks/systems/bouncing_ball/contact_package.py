@@ -51,7 +51,7 @@ LAW = "viscoelastic"
 FEWEST, MOST = 100, 100_000
 """Draws of a package; a few leave open how they spread."""
 NARROWEST = 1e-6
-"""Standard deviation of restitution, and of log10 concentration: no recording tells as much."""
+"""Standard deviation of restitution, and of log10 concentration: no recording is as exact."""
 _LEAST = 1e-12  # concentration that has a logarithm
 
 

@@ -163,9 +163,10 @@ def cut(
         return [(0, end)]
     try:
         alike = alike_onsets.detect(samples, float(sample_rate), heard)
-        drops = drop_choice.choose(heard, alike).drops
+        found = drop_choice.choose(heard, alike)
     except NoBallError:
         return [(0, end)]
+    drops = sorted((*found.drops, *found.copies), key=lambda drop: float(drop.times[0]))
     pairs = list(itertools.pairwise(drops))
     if any(after.times[0] <= before.times[-1] for before, after in pairs):
         raise BadInput(str(path), "drops that overlap", "one ball at a time, or one drop a file")

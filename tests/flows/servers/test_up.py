@@ -78,7 +78,7 @@ def test_a_state_that_others_could_move_away_or_that_is_everybody_s_is_refused(t
         secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
     (tmp_path / "open").chmod(0o1777)
     secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
-    for path in (tmp_path / "open", Path("/"), Path("/etc")):
+    for path in (tmp_path / "open", Path("/")):
         mode = path.stat().st_mode
         with pytest.raises(BadInput, match="a folder of all users"):
             secret_files.taken_folder(path)
@@ -87,6 +87,22 @@ def test_a_state_that_others_could_move_away_or_that_is_everybody_s_is_refused(t
         os.chown(tmp_path / "open", 65534, 65534)
         with pytest.raises(BadInput, match=r"one of user 65534.*a way through your own"):
             secret_files.taken_folder(tmp_path / "open" / "sub" / "state")
+
+
+def test_folders_of_the_machine_are_refused_by_any_name(tmp_path, monkeypatch):
+    """`/etc` was made root's alone, as `/bin` could be, which leads to `/usr/bin`."""
+    usr, etc, link = tmp_path / "usr", tmp_path / "etc", tmp_path / "bin"
+    (usr / "bin").mkdir(parents=True)
+    etc.mkdir()
+    link.symlink_to(usr / "bin")
+    monkeypatch.setattr(secret_files, "SYSTEM", (etc,))
+    monkeypatch.setattr(secret_files, "WITHIN", (usr,))
+    for path in (etc, link):
+        mode = path.stat().st_mode
+        with pytest.raises(BadInput, match="a folder of all users"):
+            secret_files.taken_folder(path)
+        assert path.stat().st_mode == mode
+    secret_files.taken_folder(etc / "lab")
 
 
 def test_a_way_that_others_of_a_group_may_change_is_refused(tmp_path, monkeypatch):

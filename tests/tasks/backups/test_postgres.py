@@ -152,13 +152,19 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"
 
 
-def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(tmp_path, monkeypatch):
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(
+    tmp_path, monkeypatch, linked
+):
     """It was moved aside with the state: a restore that was complete said that it had failed."""
     state = tmp_path / "state"
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
-    passwords = state / "secrets" / "pgpass"
-    passwords.parent.mkdir(parents=True, mode=0o700)
+    passwords, elsewhere = state / "secrets" / "pgpass", tmp_path / "elsewhere"
+    (elsewhere if linked else passwords.parent).mkdir(parents=True, mode=0o700)
+    if linked:
+        state.mkdir()
+        passwords.parent.symlink_to(elsewhere)
     with postgres.running("old", "new") as found:
         with open(os.open(passwords, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(found.pgpass)

@@ -87,5 +87,6 @@ def test_runs_of_other_accounts_are_neither_read_nor_removed(tracker, monkeypatc
 def test_a_run_that_failed_long_ago_and_is_open_again_stays(tracker):
     run = made(tracker, "taken up")
     tracker.client.set_terminated(run, "FAILED", end_time=int(1000.0 * (time.time() - 100 * DAY)))
+    made(tracker, "child of it", parent=run)
     assert runs.open_run(tracker, "validate", "taken up", name="a", tags={}).run_id == run
     assert retention.remove(tracker, days=30.0) == 0

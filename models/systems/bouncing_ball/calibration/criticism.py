@@ -41,7 +41,7 @@ class Finding:
     """One thing that the model does not explain.
 
     Attributes:
-        name: Which check speaks: "take", "session", "object", "flight", "height" or "heights".
+        name: Which check speaks, as the table of findings in docs/systems/bouncing_ball.md has it.
         sentence: What was found, in words.
         p_value: Predictive chance of something at least as odd.
         takes: The takes concerned; empty when it is all of them.

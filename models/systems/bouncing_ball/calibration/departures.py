@@ -100,7 +100,7 @@ def _scatters(theta: Float[ndarray, "draw parameter"]) -> list[Finding]:
 
 
 def _air(restitution: Float[ndarray, " draw"]) -> list[Finding]:
-    """Say that air cannot be told from restitution by speed where the size is not stated."""
+    """Say that air cannot be separated from restitution by speed where the size is not stated."""
     sd = float(restitution.std())
     if sd < _VAGUE:
         return []

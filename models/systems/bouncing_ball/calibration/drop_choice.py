@@ -29,7 +29,7 @@ from ricochet.models.systems.bouncing_ball.listening import ball_evidence, bounc
 from ricochet.models.systems.bouncing_ball.listening.ball_evidence import Evidence
 from ricochet.models.systems.bouncing_ball.listening.bounce_chains import Chain, interval_ratios
 from ricochet.models.systems.bouncing_ball.listening.interval_law import Law
-from ricochet.models.systems.bouncing_ball.listening.repeated_drops import are_copies
+from ricochet.models.systems.bouncing_ball.listening.repeated_drops import CLOSE, are_copies
 from ricochet.models.systems.bouncing_ball.restitution_laws import REFERENCE_SPEED
 
 BARE = Law(scatters=(0.004, 0.016, 0.05), shares=(0.55, 0.3, 0.15))
@@ -51,12 +51,14 @@ class Choice:
             not asked for.
         findings: About the chains.
         of_best: Posterior of the ball by its best drop alone.
+        copies: Drops that are one of those once more, and are not used.
     """
 
     drops: tuple[Drop, ...]
     evidence: tuple[Evidence, ...]
     findings: tuple[BareFinding, ...]
     of_best: Posterior
+    copies: tuple[Drop, ...] = ()
 
     def posterior(self, drag: tuple[float, float]) -> Posterior:
         """Return the posterior of the ball by all its drops, given that of the choice's drag."""
@@ -120,11 +122,11 @@ def _chosen(onsets: Onsets, drag: tuple[float, float]) -> Choice:
         raise NoBallError(f"{len(onsets.times)} onsets, no chain of bounces among them")
     mirrored = bounce_chains.find_chains(ball_evidence.reversed_in_time(onsets), law=BARE)
     backwards = max((chain.score for chain in mirrored), default=0.0)
-    (best, *others), repeated = _without_copies(chains)
+    (best, *others), copies = _without_copies(chains)
     posterior = times_posterior.infer([_drop(best)], drag)
     evidence = ball_evidence.weigh(onsets, best, posterior.log_evidence, backwards=backwards)
     _refuse(onsets, best, evidence)
-    kept, weighed, findings = [best], [evidence], repeated
+    kept, weighed, findings = [best], [evidence], []
     for chain in others:
         likely = times_posterior.predictive(_drop(chain), posterior)
         shared = ball_evidence.weigh(onsets, chain, likely, backwards=backwards)
@@ -138,28 +140,31 @@ def _chosen(onsets: Onsets, drag: tuple[float, float]) -> Choice:
                 findings.append(_another(chain, posterior, alone - likely))
     if weak := _weakness(best, evidence):
         findings.append(weak)
+    again = [(copy, known) for copy, known in copies if any(known is each for each in kept)]
+    findings += [_repeated(copy, known) for copy, known in again]
     order = sorted(range(len(kept)), key=lambda index: float(kept[index].times[0]))
     drops = tuple(_drop(kept[index]) for index in order)
-    return Choice(drops, (evidence, *weighed[1:]), tuple(findings), posterior)
+    spare = tuple(_drop(copy) for copy, _ in again)
+    return Choice(drops, (evidence, *weighed[1:]), tuple(findings), posterior, spare)
 
 
-def _without_copies(chains: Sequence[Chain]) -> tuple[list[Chain], list[BareFinding]]:
-    """Return the chains that are no copies of one before, and what is said of those that are."""
+def _without_copies(chains: Sequence[Chain]) -> tuple[list[Chain], list[tuple[Chain, Chain]]]:
+    """Return the chains that are no copies of one before, and each copy with what it is one of."""
     kept: list[Chain] = []
-    findings = []
+    copies = []
     for chain in chains:
         known = next((each for each in kept if are_copies(each.times, chain.times)), None)
         if known is None:
             kept.append(chain)
         else:
-            findings.append(_repeated(chain, known))
-    return kept, findings
+            copies.append((chain, known))
+    return kept, copies
 
 
 def _repeated(chain: Chain, known: Chain) -> BareFinding:
     sentence = (
-        f"A drop from {chain.times[0]:.2f} s on is the one from {known.times[0]:.2f} s on once "
-        "more and is left out: each drop counts once."
+        f"Bounces of the drop from {chain.times[0]:.2f} s on come after the same times as of the "
+        f"one from {known.times[0]:.2f} s on, to {1e6 * CLOSE:.0f} microseconds: they count once."
     )
     return BareFinding("repeated", sentence, 0.0, ())
 

@@ -1,6 +1,8 @@
 """Drops that are one, heard twice: their bounces come after the same times.
 
-Times of two drops differ by far more than those of a copy, because each collision strays.
+Times of two drops differ by far more than those of a copy, because each collision strays. Where
+hardly any does, as of a simulated ball of one restitution, two drops may be taken for one, and the
+answer is as wide as by one.
 """
 
 from itertools import chain

@@ -114,6 +114,21 @@ def test_repeats_that_agree_within_their_noise_are_two(
         assert not one(exact + noises[0], exact + better * noises[1], (rate, rate))
 
 
+@pytest.mark.parametrize("hum", [5e-4, 1e-3, 2e-3])
+def test_repeats_with_hum_of_their_own_phase_are_two(hum: float) -> None:
+    """Far above their other noise, and faster than what is compared."""
+    draw, exact = np.random.default_rng(3), damped(RATE, 1600)
+    time = np.arange(1600)[:, None] / RATE
+    for _ in range(10):
+        films = [
+            exact
+            + 1e-4 * draw.normal(size=exact.shape)
+            + hum * np.sin(2.0 * np.pi * (50.0 * time + draw.random()))
+            for _ in range(2)
+        ]
+        assert not one(*films)
+
+
 def test_what_is_still_short_or_out_of_scale_is_no_copy(film: np.ndarray) -> None:
     assert not one(np.zeros((500, 2)), np.zeros((500, 2)))
     assert not one(film[:100], film[:100])
