@@ -34,7 +34,7 @@ def laptop(monkeypatch: pytest.MonkeyPatch) -> Laptop:
     return card
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_ball_is_heard_and_calibrated_as_its_recording_is(laptop, tmp_path, capsys):
     out = tmp_path / "out"
     assert cli.main(["listen", "--name", "ball", "--page", "--out", str(out)]) == 0

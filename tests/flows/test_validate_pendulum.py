@@ -66,7 +66,7 @@ def settings():
     return catalogue.load_settings(None, SMALL)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_posteriors_are_promoted_refused_and_rolled_back(rig, tmp_path) -> None:
     """One story, since every store takes seconds to make."""
     version, file = register(rig, tmp_path, 1)

@@ -151,7 +151,7 @@ def test_the_temporary_server_of_a_verb_answers_that_verb_alone_and_its_port_is_
     assert "127.0.0.1" in stranger("take", port)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_verb_that_makes_no_flow_run_starts_no_server_and_one_that_is_killed_leaves_none(
     tmp_path,
 ):

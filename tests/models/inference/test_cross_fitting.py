@@ -42,6 +42,7 @@ def test_every_session_is_answered_whatever_the_folds(folds: int | None) -> None
     assert all(abs(each.mean - n - 1.0).min() > 0.3 for n, each in enumerate(fitted.left_out))
 
 
+@pytest.mark.proof
 def test_cases_that_are_not_used_are_answered_and_not_learnt() -> None:
     draw = np.random.default_rng(0)
     made = []

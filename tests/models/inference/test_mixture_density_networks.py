@@ -42,6 +42,7 @@ def exact(theta: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return (density - mass.log()).sum(-1)
 
 
+@pytest.mark.proof
 def test_posterior_of_a_gaussian_cut_to_the_box_is_recovered() -> None:
     theta, inputs = cases(3000, 2)
     found = trained().density.log_density(theta, inputs)

@@ -30,6 +30,7 @@ def network() -> Network:
     return fitted()[0]
 
 
+@pytest.mark.proof
 def test_numpy_predicts_as_torch_does(network: Network) -> None:
     inputs = np.random.default_rng(1).uniform(-1.0, 1.0, (20, 1))
     layers = Layers(

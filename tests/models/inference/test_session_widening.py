@@ -25,6 +25,7 @@ def test_a_factor_is_that_of_the_integral_over_the_next_session() -> None:
     )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("known", [2, 4, 7])
 def test_intervals_hold_in_the_next_session_where_sessions_differ_as_believed(known: int) -> None:
     """Mean share of frames held in sessions to come; its error is that of WORLDS shares.

@@ -15,7 +15,7 @@ from tests.servers import wait_until_it_answers
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("through_server", [False, True])
+@pytest.mark.parametrize("through_server", [pytest.param(False, marks=pytest.mark.proof), True])
 def test_the_champion_comes_from_a_real_server(tmp_path, package, through_server, monkeypatch):
     """Registered beside the server into the same database, or through it: both are found."""
     monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")

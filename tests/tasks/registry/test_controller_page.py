@@ -36,7 +36,7 @@ def run(program, address):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_it_meets_the_ball_runs_on_the_last_good_package_and_stops_without_one(program, tmp_path):
     registry = Registry(("1", made(tmp_path / "package", 0.85)), registered=time.time() - DAY)
     with serving(registry) as address:

@@ -17,7 +17,7 @@ runs.open_run(tracker, "first", sys.argv[2], name=sys.argv[2], tags={})
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_two_processes_make_the_store_at_once(tmp_path):
     store = tmp_path / "mlflow"
     environment = {"PYTHONPATH": python_path(), "HOME": str(tmp_path)}

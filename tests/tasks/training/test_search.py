@@ -176,7 +176,7 @@ print(search.search(test_search.space(value), Path(sys.argv[2]), trials=count, s
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_two_processes_share_a_study_and_one_that_is_killed_costs_its_trial(
     tmp_path, monkeypatch
 ) -> None:

@@ -83,7 +83,7 @@ def test_errors_of_the_camera_are_as_wide_as_stated() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_each_captured_row_balances_and_is_an_impact(exact: Impacts) -> None:
     """What a contact's place moves while it lasts is millimetres, of half a metre."""
     found = balance.of(exact)
@@ -93,7 +93,7 @@ def test_each_captured_row_balances_and_is_an_impact(exact: Impacts) -> None:
     np.testing.assert_allclose(np.hypot(*exact.normal.T), 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_contacts_are_on_the_outline_and_surfaces_move_as_walls_and_bat_do(exact: Impacts) -> None:
     distance, known = np.hypot(*exact.contact.T), seven_shapes()
     assert distance.min() > 0.35 and distance.max() < known.radius.max()
@@ -107,7 +107,7 @@ def test_contacts_are_on_the_outline_and_surfaces_move_as_walls_and_bat_do(exact
     assert np.hypot(*exact.surface.T).max() < 2.0 * 2.0 * Table().width
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_restitution_and_friction_of_impacts_are_those_of_the_contacts(exact: Impacts) -> None:
     """Where contacts slide little; where they slide, the impulse is on the edge of the cone."""
     contacts, impulse = exact.contacts, exact.impulse

@@ -33,6 +33,7 @@ def test_a_recording_given_twice_is_no_further_session_where_groups_say_so() -> 
     assert known[1] > 1.05 * known[0]
 
 
+@pytest.mark.proof
 def test_levels_are_those_of_sound_that_is_taken_at_all() -> None:
     """The session's sound is silence: nothing is learnt of intervals from it."""
     known = session(0, 0.0, 600)

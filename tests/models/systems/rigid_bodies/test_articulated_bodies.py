@@ -127,6 +127,7 @@ def rolled(chain: Chain, steps: int, duration: float) -> tuple[torch.Tensor, tor
     return angles, rates
 
 
+@pytest.mark.proof
 def test_steps_converge_with_their_first_power_and_so_does_the_energy() -> None:
     plain = random_chain(2, np.random.default_rng(3))
     chain = replace(plain, damping=torch.zeros(2, dtype=torch.float64))

@@ -1,6 +1,7 @@
 """Coordinates of a pendulum: inverses, torch's derivatives, the prior, and what moves nothing."""
 
 import numpy as np
+import pytest
 import torch
 
 from ricochet.models.inference import shooting_moves
@@ -51,6 +52,7 @@ def test_free_coordinates_move_nothing() -> None:
     torch.testing.assert_close(first, second, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.proof
 def test_free_moves_have_the_law_of_the_prior_given_all_else() -> None:
     """Masses and log a given the ratios: a^8 / (m_1 m_2)^2 within the limits, by a grid."""
     theta = torch.tensor([0.2, 0.01, 0.05, 0.02, 0.02, 0.15, 0.2, 0.01, 0.04, -0.01, 0.01]).double()

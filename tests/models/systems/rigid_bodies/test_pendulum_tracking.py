@@ -67,6 +67,7 @@ def test_the_belief_is_the_law_that_the_posterior_gives_to_the_last_state() -> N
     assert np.abs(ratio - 1.0).max() < 4.0 * np.sqrt(2.0 / many) + 0.05
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("frames", [FRAMES, 30])
 def test_regions_of_the_state_hold_it_as_often_as_they_say(frames: int) -> None:
     """Also where the first window is shorter, with departures at the starts of all others."""

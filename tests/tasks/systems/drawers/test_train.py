@@ -32,7 +32,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainingRequest:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_training_is_complete_once(trained: TrainingRequest) -> None:
     assert train.is_complete(trained)
     result = json.loads(json.dumps(train.describe(trained)))
@@ -84,7 +84,7 @@ def test_a_package_follows_fresh_takes_and_an_arm_follows_it(trained: TrainingRe
     assert near[0] > near[1] - 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_takes_of_its_sessions_are_what_it_was_tried_on(trained: TrainingRequest) -> None:
     drawer = packages.read(trained.out / train.PACKAGE)
     result = train.describe(trained)

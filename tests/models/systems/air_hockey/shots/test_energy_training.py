@@ -28,6 +28,7 @@ def learnt() -> energy_training.Fit:
     return energy_training.fit(*lessons(), training=SMALL, draw=draw)
 
 
+@pytest.mark.proof
 def test_a_known_policy_is_recovered(learnt: energy_training.Fit):
     """50 angles are 54 mrad apart: half of that is the most the lessons say of one state."""
     states, *_ = lessons(100, seed=1)

@@ -42,6 +42,7 @@ def fine_outcome(
     return passes, first, second, closest
 
 
+@pytest.mark.proof
 def test_outcomes_are_those_of_short_steps() -> None:
     """Chords of 0.1 s are within 1.3 mm of the parabola; passes may differ that near the edge."""
     path = BatPath(np.array([0.0, 1.0, 2.0, 2.5]), np.array([0.0, -0.2, 0.3, 0.3]))

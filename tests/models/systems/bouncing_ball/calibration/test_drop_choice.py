@@ -87,7 +87,8 @@ def test_even_beats_alone_are_no_ball():
 @pytest.mark.slow
 def test_several_drops_of_a_known_ball_have_its_drag_together():
     drag = family.drag_prior(air.COMMON_BALLS["steel"], 20.0)
-    given = np.concatenate([TIMES[:8], TIMES[:8] + 4.0])
+    strays = 1e-4 * np.random.default_rng(4).standard_normal(8)
+    given = np.concatenate([TIMES[:8], TIMES[:8] + 4.0 + strays])
     loud = np.tile(0.8 ** (1.2 * np.arange(8)), 2)
     twice = Onsets(given, np.full(16, 300.0), np.full(16, 2e-5), loud, 9.0)
     found = drop_choice.choose(twice, (), drag)

@@ -122,6 +122,7 @@ def test_the_posterior_is_the_normalised_likelihood() -> None:
     np.testing.assert_allclose(found - found[0], plain - plain[0], atol=0.1)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("height", "relative_sd"),
     [

@@ -45,6 +45,7 @@ def test_odds_are_those_of_the_law() -> None:
     assert np.mean(np.sign(odds) == right) == pytest.approx(said.mean(), abs=0.04)
 
 
+@pytest.mark.proof
 def test_the_mirror_image_has_the_other_sign() -> None:
     made = fitted(1.5)
     inputs, _ = session(200, 1.5)
