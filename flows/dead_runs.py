@@ -5,14 +5,20 @@ before it begins, so that no dead run blocks the next.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ricochet.flows import prefect_runs
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks import doctor
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.registry import runs
 
 
 def settle() -> Iterator[Finding]:
-    """Close the runs whose process is gone, and yield which; first those that block others."""
-    yield from prefect_runs.settle()
-    yield from doctor.runs(runs.connect())
+    """Close the runs whose process is gone, and yield which; first those that block others.
+
+    Whoever holds Prefect's password names runs as they like; here each finding is one line.
+    """
+    for part in (prefect_runs.settle, lambda: doctor.runs(runs.connect())):
+        for finding in part():
+            yield replace(finding, line=one_line(finding.line))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ricochet.flows.servers import logs
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.upkeep_settings import Keep
 
@@ -40,7 +41,7 @@ def settle(environment: Mapping[str, str]) -> None:
         for finding in dead_runs.settle():
             announce(f"{'repaired' if finding.mended else 'found'}: {finding.line}")
     except Exception as error:
-        announce(f"dead runs are looked for again later: {type(error).__name__}: {error}")
+        announce(one_line(f"dead runs are looked for again later: {type(error).__name__}: {error}"))
 
 
 @dataclass

@@ -225,8 +225,11 @@ def _advance(owned: Ownership, arm: Arm, period: float, watch: ReportWatch) -> R
 
 
 def _obey(owned: Ownership, arm: Arm) -> Refusal | None:
-    """Execute what is asked, the newest void and the rest in their order; return a fault."""
-    while not owned.commands.empty():
+    """Execute what was asked, the newest void and the rest in their order; return a fault.
+
+    What is asked meanwhile waits for the next period: many who ask keep nobody from steering.
+    """
+    for _ in range(owned.commands.qsize()):
         command = owned.commands.get()
         if isinstance(command, Stop):
             owned.call("stop", arm.stop, limit=owned.limits.hang)

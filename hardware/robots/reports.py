@@ -52,8 +52,8 @@ class ReportWatch:
         return _impossible(state) or self._stale(now, state) or self._inconsistent(now, state)
 
     def _stale(self, now: float, state: ArmState) -> Refusal | None:
-        """Tell whether the robot's time stands still."""
-        if state.stamp is None or state.stamp != self._stamp:
+        """Tell whether the robot's time stands still, or went back and is not later than it was."""
+        if state.stamp is None or self._stamp is None or state.stamp > self._stamp:
             self._stamp, self._changed = state.stamp, now
             return None
         age = now - self._changed

@@ -156,7 +156,8 @@ def salvage(folder: Path) -> Sealed:
 
 def check_name(session: str) -> None:
     """Refuse with BadInput an id that cannot name a folder."""
-    if session != Path(session).name or session.startswith("."):
+    named = session and session == Path(session).name and session.isprintable()
+    if not named or session.startswith("."):
         raise BadInput("--session", repr(session), "a plain name, as of a folder")
 
 

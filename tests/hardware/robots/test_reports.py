@@ -72,6 +72,16 @@ def test_a_stamp_that_stands_still_is_found_while_the_joints_move():
     assert after <= 0.1 and "the time stamp" in says
 
 
+BACK = {"by 50 s": lambda t: t - 50.0, "on and on": lambda t: -t, "to and fro": lambda t: t % 0.016}
+
+
+@pytest.mark.parametrize("stamp", BACK.values(), ids=BACK)
+def test_a_stamp_that_goes_back_is_found_within_100_ms(stamp):
+    """It had switched off the comparison of joints with speeds until it was as late as before."""
+    after, says = first_fault(lambda time: report(time, stamp=stamp(time)))
+    assert after <= 0.1 and "the time stamp" in says
+
+
 def test_joints_that_stand_still_while_their_speeds_do_not_are_found_within_100_ms():
     joints = np.full(6, 0.8)
     after, says = first_fault(lambda time: report(time, joints=joints, speeds=np.full(6, 1.0)))

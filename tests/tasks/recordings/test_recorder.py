@@ -204,3 +204,10 @@ def test_encoding_is_the_same_twice():
     assert first == audio_files.encode(
         small_sessions.noise(1), sample_rate=small_sessions.RATE, form="flac"
     )
+
+
+@pytest.mark.parametrize("name", ["", ".", "a/b", "..", ".hidden", "a\n", "\x1b]0;title"])
+def test_a_name_that_no_folder_can_have_is_refused_before_anything_is_recorded(name):
+    """An empty one had taken the folder of all sessions for itself."""
+    with pytest.raises(BadInput, match="a plain name, as of a folder"):
+        sealing.check_name(name)

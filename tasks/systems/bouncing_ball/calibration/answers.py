@@ -20,10 +20,15 @@ from ricochet.models.systems.bouncing_ball.calibration import calibrate
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.calibration.release_height import UnknownHeightError
-from ricochet.models.systems.bouncing_ball.calibration.whole_chains import ChainAnswer
+from ricochet.models.systems.bouncing_ball.calibration.whole_chains import FEWEST, ChainAnswer
 from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
+
+_AIRLESS = (
+    f"fewer than {FEWEST} whole takes: the answer is that of three bounces and the paper's model, "
+    "which knows no air, so restitution may be too low by many of its deviations"
+)
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,9 @@ class Answers:
     def findings(self) -> list[dict[str, Any]]:
         """What is said of both answers."""
         said = [asdict(finding) for finding in (*_sizes(self.detected), *self.found.findings)]
-        if self.chains is not None:
-            said += chain_answers.findings(self.chains, self.detected, self.found)
-        return said
+        if self.chains is None:
+            return [*said, asdict(Finding("air", _AIRLESS, 1.0))]
+        return [*said, *chain_answers.findings(self.chains, self.detected, self.found)]
 
 
 def _sizes(detected: Detections) -> Iterator[Finding]:

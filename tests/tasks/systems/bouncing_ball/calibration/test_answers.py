@@ -16,6 +16,14 @@ def test_a_ball_that_is_not_of_the_size_that_its_name_says_is_named(ball, diamet
     mass = None if diameter is None else 0.0459
     session = SimpleNamespace(ball=ball, diameter=diameter, mass=mass, identity="monday/1")
     detected = SimpleNamespace(sessions=[session])
-    answers = Answers(detected, None, SimpleNamespace(findings=()), None)
-    assert [each["name"] for each in answers.findings] == ["size"] * said
-    assert all("monday/1: a golf ball has 42.7 mm" in each["sentence"] for each in answers.findings)
+    found = Answers(detected, None, SimpleNamespace(findings=()), None).findings
+    assert [each["name"] for each in found] == [*["size"] * said, "air"]
+    assert all("monday/1: a golf ball has 42.7 mm" in each["sentence"] for each in found[:-1])
+
+
+def test_that_the_answer_knows_no_air_is_said():
+    """Four takes of a golf ball gave one that was sharp and too low, without a word."""
+    [found] = Answers(
+        SimpleNamespace(sessions=[]), None, SimpleNamespace(findings=()), None
+    ).findings
+    assert found["name"] == "air" and "knows no air" in found["sentence"]
