@@ -67,6 +67,7 @@ def test_a_training_makes_a_package_once(asked, tmp_path: Path) -> None:
     assert "10 flights" in PROCEDURE.lines(result, tmp_path)[-1]
 
 
+@pytest.mark.proof
 def test_it_goes_on_where_it_stopped_and_other_settings_are_another_training(
     asked, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_take_without_motion_is_predicted(folders: list[Path], tmp_path: Path)
     assert all(row["sd"] > 0.0 and -1.0 <= row["direction"] <= 1.0 for row in rows)
 
 
+@pytest.mark.proof
 def test_takes_are_grouped_by_their_sessions_and_of_one_session_each_is_its_own(
     folders: list[Path],
 ) -> None:

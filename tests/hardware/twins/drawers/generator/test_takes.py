@@ -18,6 +18,7 @@ def take() -> takes.Take:
     return takes.record(SHORT, 3)
 
 
+@pytest.mark.proof
 def test_a_take_has_what_was_asked_for(take: takes.Take) -> None:
     assert take.samples.shape == (6, 8 * 16_000) and np.abs(take.samples).max() <= 1.0
     assert take.motion.shape == (800, 2) and take.motion[1, 0] == 0.01
@@ -73,6 +74,7 @@ def test_without_a_share_of_the_front_the_sound_comes_from_where_the_rails_are()
     assert lag(0.0) < 0.5 < lag(1.0)
 
 
+@pytest.mark.proof
 def test_another_person_moves_slower() -> None:
     usual, calm = (
         np.abs(np.diff(takes.record(replace(SHORT, person=person, seconds=30.0), 2).motion[:, 1]))

@@ -88,6 +88,7 @@ def test_a_study_that_was_stopped_goes_on_and_comes_to_the_same(tmp_path: Path) 
     assert later.made == 0
 
 
+@pytest.mark.proof
 def test_times_are_of_now(tmp_path: Path) -> None:
     """A row that was played before is played again to be timed, and not noted."""
     make = Counting()
@@ -98,6 +99,7 @@ def test_times_are_of_now(tmp_path: Path) -> None:
     assert not (tmp_path / shot_journal.FILE).exists()
 
 
+@pytest.mark.proof
 def test_another_player_disturbance_or_start_is_played_anew(tmp_path: Path) -> None:
     play(Counting(), tmp_path)
     other = Counting()
