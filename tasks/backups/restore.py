@@ -24,7 +24,7 @@ from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.storage import secret_files
-from ricochet.tasks.storage.files import output_folder, shown, sync, writing
+from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
 
 
@@ -182,11 +182,9 @@ def _keep_passwords(places: _Places, servers: Mapping[str, Server]) -> None:
 
 
 def _copy_secret(kept: Path, target: Path) -> None:
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        target.write_bytes(kept.read_bytes())
-        target.chmod(0o600)
-        sync(target)
+    content = read_regular(kept, "libpq's password file", largest=secret_files.LARGEST)
+    folder = secret_files.own_folder(target.parent)
+    secret_files.write(folder, target.name, content.decode().removesuffix("\n"))
 
 
 def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
