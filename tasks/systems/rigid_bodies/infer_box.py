@@ -6,6 +6,7 @@ weights, the other files are of the box with two weights, and all fifteen parame
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +65,9 @@ DOUBT = "points may be in another frame than the arm's base, times of arm and po
 def run(request: InferenceRequest) -> dict[str, Any]:
     """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings, empty = request.settings[ShakenBox], request.given.get("empty")
-    learnt, others, before = (
-        _read(files, request.rate)
-        for files in (request.files, request.predicted, [empty] if empty else [])
-    )
-    every = [*before.values(), *learnt.values(), *others.values()]
-    motion_inference.of_files([*before, *learnt, *others], every)
+    reader = partial(box_recordings.read, rate=request.rate)
+    groups = [empty] if empty else [], request.files, request.predicted
+    before, learnt, others = motion_inference.read(reader, *groups)
     both = [*before.values(), *learnt.values()]
     generator = np.random.default_rng(request.seed)
     problem = _problem(weights=empty is not None)
@@ -118,11 +116,6 @@ def _off(each: Mapping[str, Any]) -> str:
     )
     held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
     return f"{', '.join(parts)}; 90 % intervals hold {held}"
-
-
-def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
-    runs = [box_recordings.read(file, rate) for file in files]
-    return motion_inference.of_files([str(file) for file in files], runs)
 
 
 def _notes(runs: Mapping[str, Recorded], inferred: Inferred) -> list[str]:

@@ -5,6 +5,7 @@ All files are read, and refused where they must be, before anything is computed.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +106,8 @@ def _read(request: InferenceRequest) -> _Read:
     width = request.settings[Model].smoothing
     if width % 2 == 0:
         raise BadInput("model.smoothing", str(width), "an odd number of frames")
-    learnt, others = (
-        motion_inference.of_files(
-            [str(each) for each in files],
-            [model_recordings.read(each, model, request.rate, width=width) for each in files],
-        )
-        for files in (request.files, request.predicted)
-    )
-    motion_inference.of_files([*learnt, *others], [*learnt.values(), *others.values()])
+    reader = partial(model_recordings.read, model=model, rate=request.rate, width=width)
+    learnt, others = motion_inference.read(reader, request.files, request.predicted)
     model_pace.check(file, model, [each.states for each in (*learnt.values(), *others.values())])
     return _Read(model, unknown, learnt, others)
 

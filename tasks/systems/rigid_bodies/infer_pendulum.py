@@ -3,8 +3,9 @@
 All files are read, and refused where they must be, before anything is computed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from ricochet.tasks.systems.rigid_bodies import (
     predicted_motions,
 )
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
-from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 
 METRICS = ("fit_rmse", "starts_at_best", "mixing", "rank")
@@ -33,8 +33,8 @@ METRICS = ("fit_rmse", "starts_at_best", "mixing", "rank")
 def run(request: InferenceRequest) -> dict[str, Any]:
     """Infer, predict, and write `samples.npz`, `package` and figures."""
     settings = request.settings[Pendulum]
-    learnt, others = (_read(files, request.rate) for files in (request.files, request.predicted))
-    motion_inference.of_files([*learnt, *others], [*learnt.values(), *others.values()])
+    reader = partial(motion_files.read, rate=request.rate)
+    learnt, others = motion_inference.read(reader, request.files, request.predicted)
     generator = np.random.default_rng(request.seed)
     with motion_inference.refused_limits(str(request.files[0])):
         inferred = pendulum_inference.infer(
@@ -84,11 +84,6 @@ def _predicted(name: str, each: Mapping[str, Any]) -> str:
     parts = (f"{off:.1f} degrees after {t} s" for t, off in each["angle_deg"].items())
     held = ", ".join(f"{share:.2f}" for share in each["coverage_90"].values())
     return f"{name}: off by {', '.join(parts)}; 90 % intervals hold {held}"
-
-
-def _read(files: Sequence[Path], rate: float | None) -> dict[str, Recorded]:
-    runs = [motion_files.read(file, rate) for file in files]
-    return motion_inference.of_files([str(file) for file in files], runs)
 
 
 def _write(request: InferenceRequest, inferred: Inferred, result: Mapping[str, Any]) -> None:

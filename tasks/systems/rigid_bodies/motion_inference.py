@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,13 @@ class Inferred:
             "mixing": mixing if math.isfinite(mixing) else None,
             "misfit": motion_misfits.of(posterior, self.problem.doubt),
         }
+
+
+def read(reader: Callable[[Path], Recorded], *groups: Sequence[Path]) -> list[dict[str, Recorded]]:
+    """Read groups of files, and return the recordings of each; BadInput as `of_files`, of all."""
+    files = list(chain(*groups))
+    found = of_files([str(file) for file in files], [reader(file) for file in files])
+    return [{str(file): found[str(file)] for file in group} for group in groups]
 
 
 def of_files(names: Sequence[str], runs: Sequence[Recorded]) -> dict[str, Recorded]:

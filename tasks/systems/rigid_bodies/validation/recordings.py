@@ -6,6 +6,7 @@ are read again only if their digest is that one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
@@ -81,9 +82,7 @@ def read(package: Package, files: Sequence[Path]) -> dict[str, Recorded]:
         named = ", ".join(map(str, files))
         raise BadInput(named, f"recordings of digest {digest}", expected)
     rate = learnt(package).rate
-    return motion_inference.of_files(
-        [str(file) for file in files], [motion_files.read(file, rate) for file in files]
-    )
+    return motion_inference.read(partial(motion_files.read, rate=rate), files)[0]
 
 
 def held_out(
