@@ -2,20 +2,23 @@
 
 A deployment's limit counts the runs that are PENDING, RUNNING or CANCELLING. A server that was
 killed, or a run that was deleted, leaves a slot taken by nobody, and then every new run is
-cancelled or waits for ever; a slot freed twice lets two runs begin at once.
+cancelled or waits for ever; a slot freed twice lets two runs begin at once. The server counts the
+runs, and a limit is set by its id: whoever starts flows names limits as they like.
 """
 
+import contextlib
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate
-from prefect.client.schemas.objects import FlowRun
-from prefect.client.schemas.responses import DeploymentResponse
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterId
+from prefect.exceptions import ObjectNotFound
 
-PAGE = 100
+from ricochet.flows import open_runs, prefect_pages
+
 PAUSE = 3.0
 """Time after which a difference must still be there, s: a run that begins or ends makes one too."""
 
@@ -25,48 +28,63 @@ class Difference:
     """A deployment's limit, the slots that are taken of it, and the runs that hold one."""
 
     deployment: str
-    limit: str
+    limit: UUID
     taken: int
     held: int
 
 
-def settle(client: SyncPrefectClient, open_runs: Callable[[], Iterable[FlowRun]]) -> list[str]:
-    """Make the slots taken those of the runs that hold one; return a line for each change.
-
-    Args:
-        open_runs: Reads all runs that are PENDING, RUNNING or CANCELLING.
-    """
-    suspect = _differences(client, open_runs)
+def settle(client: SyncPrefectClient) -> list[str]:
+    """Make the slots taken those of the runs that hold one; return a line for each change."""
+    suspect = set(_differences(client))
     if not suspect:
         return []
     time.sleep(PAUSE)
-    lasting = suspect & _differences(client, open_runs)
+    lasting = suspect & set(_differences(client))
     for each in lasting:
         right = GlobalConcurrencyLimitUpdate(active_slots=each.held)
-        client.update_global_concurrency_limit(each.limit, right)
+        with contextlib.suppress(ObjectNotFound):  # deleted meanwhile
+            client.update_global_concurrency_limit(str(each.limit), right)
     return [
         f"deployment {each.deployment}: {each.taken} slots taken by {each.held} runs, set right"
         for each in sorted(lasting, key=lambda each: each.deployment)
     ]
 
 
-def _differences(
-    client: SyncPrefectClient, open_runs: Callable[[], Iterable[FlowRun]]
-) -> set[Difference]:
-    limited = list(_limited(client))
-    held = Counter(run.deployment_id for run in open_runs())
-    return {
-        Difference(each.name, limit.name, limit.active_slots, held[each.id])
-        for each in limited
-        if (limit := each.global_concurrency_limit) is not None
-        and limit.active_slots != held[each.id]
+def _differences(client: SyncPrefectClient) -> Iterator[Difference]:
+    for each in list(_limited(client)):
+        held = _held(client, each.id)
+        if held != each.taken:
+            yield Difference(each.name, each.limit, each.taken, held)
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """A deployment that has a limit."""
+
+    id: UUID
+    name: str
+    limit: UUID
+    taken: int
+
+
+def _limited(client: SyncPrefectClient) -> Iterator[_Limited]:
+    """Read the deployments that have a limit; one that the server cannot show is passed over."""
+    deployments = prefect_pages.read(
+        lambda count, offset: client.read_deployments(limit=count, offset=offset),
+        prefect_pages.Gaps(),
+    )
+    for each in deployments:
+        if (limit := each.global_concurrency_limit) is not None:
+            yield _Limited(each.id, each.name, limit.id, limit.active_slots)
+
+
+def _held(client: SyncPrefectClient, deployment: UUID) -> int:
+    """Return how many runs hold a slot of a deployment."""
+    of_it = DeploymentFilter(id=DeploymentFilterId(any_=[deployment]))
+    filters = {
+        "deployments": of_it.model_dump(mode="json", exclude_unset=True),
+        "flow_runs": open_runs.filter_of(open_runs.HOLDING).model_dump(
+            mode="json", exclude_unset=True
+        ),
     }
-
-
-def _limited(client: SyncPrefectClient) -> Iterator[DeploymentResponse]:
-    """Read the deployments that have a limit."""
-    for offset in range(0, 100 * PAGE, PAGE):
-        found = client.read_deployments(limit=PAGE, offset=offset)
-        yield from (each for each in found if each.global_concurrency_limit is not None)
-        if len(found) < PAGE:
-            return
+    return int(client.request("POST", "/flow_runs/count", json=filters).json())

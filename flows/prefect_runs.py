@@ -9,7 +9,7 @@ carry the run's id in its environment. Runs of other machines are theirs to sett
 
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,33 +20,26 @@ from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterId,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
     TaskRunFilter,
     TaskRunFilterState,
     TaskRunFilterStateType,
 )
-from prefect.client.schemas.objects import FlowRun, State, StateType, WorkerStatus
+from prefect.client.schemas.objects import FlowRun, State, WorkerStatus
+from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 from prefect.runtime import flow_run
 from prefect.states import Crashed
 
-from ricochet.flows import concurrency_slots
+from ricochet.flows import concurrency_slots, open_runs
+from ricochet.flows.open_runs import LABEL, OPEN, OpenRun
 from ricochet.flows.servers import environments, known_servers, temporary_server
 from ricochet.tasks.doctor import Finding
 from ricochet.tasks.storage import process_ids
 from ricochet.tasks.storage.provenance import artifacts
 
-LABEL = "ricochet.process"
-WORKER = "prefect.worker.name"
-"""Label by which Prefect names the worker that took a run; `up` gives it its own process's name."""
 CARRIED = "PREFECT__FLOW_RUN_ID"
 """Variable in the environment of the process that a worker starts for a run."""
-OPEN = [StateType.RUNNING, StateType.CANCELLING]
-HOLDING = [*OPEN, StateType.PENDING]
-"""States in which a run holds a slot of its deployment."""
 PATIENCE = 900.0
 """Longest time from a worker's taking a run to its process's note, s."""
-PAGE = 100
 NAMED = 3
 """Sessions that a run's name lists; the rest is counted."""
 
@@ -76,9 +69,10 @@ def settle() -> list[Finding]:
     if not _is_any():
         return []
     with get_client(sync_client=True) as client:
-        found = [finding for run in list(_open(client)) for finding in _settled(client, run)]
-        lines = concurrency_slots.settle(client, lambda: _open(client))
-        return found + [Finding(line, True) for line in lines]
+        runs, gaps = open_runs.read(client)
+        found = [finding for run in runs for finding in _settled_or_said(client, run)]
+        found += [Finding(f"open flow runs: {gaps}", False)] if str(gaps) else []
+        return found + [Finding(line, True) for line in concurrency_slots.settle(client)]
 
 
 def _is_any() -> bool:
@@ -88,50 +82,49 @@ def _is_any() -> bool:
     return elsewhere or (Path(os.environ.get("PREFECT_HOME", home)) / "prefect.db").is_file()
 
 
-def _open(client: SyncPrefectClient) -> Iterator[FlowRun]:
-    wanted = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=HOLDING)))
-    for offset in range(0, 100 * PAGE, PAGE):
-        found = client.read_flow_runs(flow_run_filter=wanted, limit=PAGE, offset=offset)
-        yield from found
-        if len(found) < PAGE:
-            return
-
-
-def _settled(client: SyncPrefectClient, run: FlowRun) -> list[Finding]:
-    process = run.labels.get(LABEL)
-    if process is None:
-        return _without_note(client, run)
-    if not process_ids.is_gone(str(process)):
+def _settled_or_said(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
+    """Settle a run, or say that the server refuses; others are settled all the same."""
+    try:
+        return _settled(client, run)
+    except ObjectNotFound:  # deleted meanwhile
         return []
-    _end(client, run, f"its process is gone: {process}")
+    except PrefectHTTPStatusError as error:
+        refused = f"cannot be closed, the server answers {error.response.status_code}"
+        return [Finding(f"flow run {run.name}: {refused}", False)]
+
+
+def _settled(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
+    if run.process is None:
+        return _without_note(client, run)
+    if not process_ids.is_gone(run.process):
+        return []
+    _end(client, run, f"its process is gone: {run.process}")
     return [Finding(f"flow run {run.name}: left RUNNING by a process that is gone, closed", True)]
 
 
-def _without_note(client: SyncPrefectClient, run: FlowRun) -> list[Finding]:
+def _without_note(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
     """Settle a run that noted no process: its worker, or the machine, died before it could."""
-    state = run.state_type.value if run.state_type else "open"
-    if run.deployment_id is None:
-        if run.state_type == StateType.PENDING:  # holds no slot, and may begin on any machine
-            return []
-        unknown = f"{state}, and by which process is not noted; Prefect's page can cancel it"
+    if not run.deployed:
+        unknown = f"{run.state}, and by which process is not noted; Prefect's page can cancel it"
         return [Finding(f"flow run {run.name}: {unknown}", False)]
     if not _never_began(client, run):
         return []
     _end(client, run, "the process that should have run it is gone")
-    return [Finding(f"flow run {run.name}: left {state} without a process, closed", True)]
+    return [Finding(f"flow run {run.name}: left {run.state} without a process, closed", True)]
 
 
-def _never_began(client: SyncPrefectClient, run: FlowRun) -> bool:
-    """Tell whether no process can run it: none here carries it, and nobody else can have it."""
-    if _is_carried(run.id):
-        return False
-    worker = str(run.labels.get(WORKER, ""))
-    if process_ids.is_gone(worker):
+def _never_began(client: SyncPrefectClient, run: OpenRun) -> bool:
+    """Tell whether no process can run it: nobody else can have it, and none here carries it."""
+    return _has_no_taker(client, run) and not _is_carried(run.id)
+
+
+def _has_no_taker(client: SyncPrefectClient, run: OpenRun) -> bool:
+    """Tell whether no worker will start a process for it any more."""
+    if process_ids.is_gone(run.worker):
         return True
-    begun = run.state.timestamp if run.state else None
-    if begun is None or (datetime.now(UTC) - begun).total_seconds() < PATIENCE:
+    if run.since is None or (datetime.now(UTC) - run.since).total_seconds() < PATIENCE:
         return False
-    return process_ids.is_alive(worker) or not (worker or _workers_elsewhere(client, run))
+    return process_ids.is_alive(run.worker) or not (run.worker or _workers_elsewhere(client, run))
 
 
 def _is_carried(run: UUID) -> bool:
@@ -142,18 +135,18 @@ def _is_carried(run: UUID) -> bool:
     )
 
 
-def _workers_elsewhere(client: SyncPrefectClient, run: FlowRun) -> bool:
+def _workers_elsewhere(client: SyncPrefectClient, run: OpenRun) -> bool:
     """Tell whether a worker of another machine, or of nobody knows which, may have taken a run."""
-    if run.work_pool_name is None:
+    if run.pool is None:
         return False
     here = f"{socket.gethostname()} "
     return any(
         worker.status == WorkerStatus.ONLINE and not worker.name.startswith(here)
-        for worker in client.read_workers_for_work_pool(run.work_pool_name)
+        for worker in client.read_workers_for_work_pool(run.pool)
     )
 
 
-def _end(client: SyncPrefectClient, run: FlowRun, message: str) -> None:
+def _end(client: SyncPrefectClient, run: OpenRun, message: str) -> None:
     """Set a run and its open tasks to CRASHED, which frees its deployment's slot."""
     state: State[Any] = Crashed(message=message)
     within = TaskRunFilter(state=TaskRunFilterState(type=TaskRunFilterStateType(any_=OPEN)))

@@ -5,10 +5,10 @@ checks are in `result.json`, and the exit status is 2.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ricochet.flows.command_line.verb import RESULT, Call, Verb, prepare_servers, write_result
 from ricochet.models.core.bad_input import BadInput
@@ -17,6 +17,10 @@ from ricochet.tasks.console.progress import announce
 from ricochet.tasks.registry.verdicts import Check
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.validation.outcomes import SIMULATED
+
+if TYPE_CHECKING:
+    from ricochet.tasks.doctor import Finding
+    from ricochet.tasks.registry.runs import Tracker
 
 DRY_RUN = "the simulated rig: what is tried on another is recorded"
 LEFT = 1
@@ -137,23 +141,12 @@ def doctor(call: Call) -> None:
     Exit status 1 if something is left to do by hand.
     """
     prepare_servers(announced="looking for what crashes left ...")
-    from ricochet.flows import dead_runs
-    from ricochet.flows.servers import children
-    from ricochet.tasks import doctor as housekeeping
-    from ricochet.tasks.doctor import Finding
     from ricochet.tasks.registry import promotion_log, retention, runs
-    from ricochet.tasks.storage.provenance import artifacts, workplace
     from ricochet.tasks.upkeep_settings import Keep
 
     tracker, found = runs.connect(), []
-    if ended := children.end_orphans(artifacts()):
-        line = f"servers.json: {ended} processes of an `up` that was killed, ended"
-        found.append(Finding(line, True))
-    found += dead_runs.settle()
-    found += housekeeping.folders(artifacts(), workplace() / "data")
-    found += housekeeping.aliases(tracker)
-    found += housekeeping.recordings()
-    for finding in found:
+    for finding in _left_behind(tracker):
+        found.append(finding)
         call.report_line(f"{'repaired' if finding.mended else 'found'}: {finding.line}")
     repaired = sum(finding.mended for finding in found)
     entries = promotion_log.read()
@@ -168,6 +161,23 @@ def doctor(call: Call) -> None:
         call.report_next("ricochet up   (to look at the runs)")
     if repaired < len(found):
         raise SystemExit(LEFT)
+
+
+def _left_behind(tracker: "Tracker") -> "Iterator[Finding]":
+    """Repair what crashes left, and yield each finding when it is there."""
+    from ricochet.flows import dead_runs
+    from ricochet.flows.servers import children
+    from ricochet.tasks import doctor as housekeeping
+    from ricochet.tasks.doctor import Finding
+    from ricochet.tasks.storage.provenance import artifacts, workplace
+
+    if ended := children.end_orphans(artifacts()):
+        line = f"servers.json: {ended} processes of an `up` that was killed, ended"
+        yield Finding(line, True)
+    yield from dead_runs.settle()
+    yield from housekeeping.folders(artifacts(), workplace() / "data")
+    yield from housekeeping.aliases(tracker)
+    yield from housekeeping.recordings()
 
 
 def _show_log(call: Call, name: str) -> None:

@@ -204,7 +204,8 @@ def _steer(owned: Ownership, arm: Arm) -> None:
     owned.opened.set()
     while not owned.closing.is_set() and fault is None:
         fault = owned.demand or _obey(owned, arm) or _advance(owned, arm, period, watch)
-    if fault is None:
+    if fault is None:  # letting go may take seconds, so a stop that hangs is found before it
+        owned.call("stop", arm.stop, limit=owned.limits.hang)
         return
     _fail(owned, arm, fault)
     while not owned.closing.wait(period):

@@ -33,6 +33,7 @@ STARTING = 20.0  # s, for the process to start and to import its driver
 KEPT = 60.0  # s, of the arm's track
 BEAT = 0.02  # s, between signs of life
 TICK = 0.01  # s, between looks at the clock
+LET_GO = Refusal("arm", "let go", "one that is held")
 
 
 class WatchedArm:
@@ -155,14 +156,21 @@ class WatchedArm:
         raise BadInput("arm", "no answer from its driver in time", "a driver that opens it")
 
     def _ask(self, message: Callable[[int], Move | Stop]) -> Refusal | None:
-        """Send a command and wait for its answer; without one, give the owner up."""
+        """Send a command and wait for its answer; without one, give the owner up.
+
+        An arm that is let go may be another's: nothing is asked of it, nor is it stopped.
+        """
         limits, answer = self._start.limits, Future[Refusal | None]()
         with self._sending:
+            if self._closing:
+                return LET_GO
             number = next(self._numbers)
             self._answers[number] = answer
             try:
                 self._channel.send(message(number))
             except OSError as error:
+                if self._closing:
+                    return LET_GO
                 self._fail(Refusal("arm", str(error), "an owner that reads"))
         patience = limits.command + limits.hang + limits.silence
         if self.fault is not None:  # it may have come since the answer was put where it is found
@@ -170,7 +178,8 @@ class WatchedArm:
         try:
             return answer.result(patience)
         except FutureTimeoutError:
-            return self._fail(Refusal("arm", f"no answer in {patience:.2f} s", "one in time"))
+            late = Refusal("arm", f"no answer in {patience:.2f} s", "one in time")
+            return LET_GO if self._closing else self._fail(late)
         finally:
             self._answers.pop(number, None)
 

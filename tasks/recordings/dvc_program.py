@@ -43,8 +43,8 @@ DIGEST = re.compile(r"[0-9a-f]{2,32}(?:\.dir)?")
 PLAIN, HERE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*"), "localhost"
 MEMORY = "DVC_SITE_CACHE_DIR"
 """Variable of where DVC remembers what it has seen of files and remotes."""
-LONGEST = 2**26
-"""Bytes of a list of files: half a million of them."""
+LONGEST = 2**24
+"""Bytes of a list of files: more than a hundred thousand of them."""
 
 
 def remember_apart() -> None:

@@ -14,14 +14,19 @@ FILES_OF_KEYS = ("configpath", "credentialpath", "bearer_token_command")
 CONFIGURATION, OWN = "config", "config.local"
 """DVC's files of settings: that of all clones, and that of one."""
 _SECTION, _WORD = re.compile(r"'?[\w-]+( \"[\w.-]+\")?'?"), re.compile(r"[\w-]+")
+LONGEST, DEEPEST = 1000, 16
+"""Letters of a path, and folders of one; DVC calls itself once more for each."""
 RESERVED = ("", ".", "..", ".git", ".dvc")
 """Names that lead elsewhere, or hold what a program runs."""
 
 
 def is_plain(path: object) -> bool:
     """Tell whether a path leads to a file below a folder, and to none of Git's or DVC's."""
-    parts = path.casefold().split("/") if isinstance(path, str) else [""]
-    return all(part.isprintable() and part not in RESERVED for part in parts)
+    if not isinstance(path, str) or len(path) > LONGEST:
+        return False
+    parts = path.casefold().split("/")
+    plain = all(part.isprintable() and part not in RESERVED for part in parts)
+    return plain and len(parts) <= DEEPEST
 
 
 def refuse_programs(folder: Path) -> None:

@@ -56,7 +56,7 @@ import json, os
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.states import Pending, Running
-from ricochet.flows import prefect_runs
+from ricochet.flows import open_runs, prefect_runs
 from ricochet.tasks.storage import process_ids
 
 @flow(name="blocked")
@@ -75,7 +75,7 @@ with get_client(sync_client=True) as client:
     dead, first = begin("dead")
     client.set_flow_run_state(dead.id, Running())
     client.update_flow_run_labels(
-        dead.id, {prefect_runs.LABEL: f"{host} {number} {int(start) - 1}"}
+        dead.id, {open_runs.LABEL: f"{host} {number} {int(start) - 1}"}
     )
     _, before = begin("while it is open")
     lines = [each.line for each in prefect_runs.settle() if "flow run dead:" in each.line]
@@ -88,7 +88,7 @@ from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate
 from prefect.states import Pending
-from ricochet.flows import prefect_runs
+from ricochet.flows import open_runs, prefect_runs
 from ricochet.tasks.storage import process_ids
 
 @flow(name="pending")
@@ -114,7 +114,7 @@ with get_client(sync_client=True) as client:
     for name, worker in WORKERS.items():
         run = client.create_flow_run_from_deployment(made, name=name, state=Pending())
         if worker:
-            client.update_flow_run_labels(run.id, {prefect_runs.WORKER: worker})
+            client.update_flow_run_labels(run.id, {open_runs.WORKER: worker})
         if name == "carried":
             os.environ[prefect_runs.CARRIED] = str(run.id)
             child = __import__("subprocess").Popen(["sleep", "600"])
@@ -130,6 +130,45 @@ with get_client(sync_client=True) as client:
         child.kill()
         child.wait()
     print(json.dumps([[line for line in first if "pending" in line or "worker" in line], *found]))
+"""
+STRANGE = """
+import json, os
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.states import Pending, Running
+from ricochet.flows import open_runs, prefect_runs
+from ricochet.tasks.storage import process_ids
+
+@flow(name="strange")
+def strange():
+    pass
+
+deep = {}
+for _ in range(500):
+    deep = {"a": deep}
+host, number, start = process_ids.name_of(os.getpid()).split()
+with get_client(sync_client=True) as client:
+    flow_id = client.create_flow(strange)
+    made = client.create_deployment(flow_id, "strange", concurrency_limit=3)
+    limit = client.read_deployment(made).global_concurrency_limit
+    change = {"name": "..", "active_slots": 2}
+    client.request("PATCH", f"/v2/concurrency_limits/{limit.id}", json=change)
+    dead = client.create_flow_run(strange, name="strange", state=Running())
+    client.update_flow_run_labels(
+        dead.id, {open_runs.LABEL: f"{host} {number} {int(start) - 1}"}
+    )
+    state = {"type": "RUNNING", "message": "", "state_details": {}}
+    body = {"flow_id": str(flow_id), "name": "deep", "state": state, "parameters": {"a": deep}}
+    try:
+        client.request("POST", "/flow_runs/", json=body)
+    except Exception as error:
+        print(type(error).__name__)
+    try:
+        lines = [each.line for each in prefect_runs.settle()]
+        taken = client.read_deployment(made).global_concurrency_limit.active_slots
+        print(json.dumps([lines, taken, client.read_flow_run(dead.id).state.type.value]))
+    finally:
+        client.delete_flow(flow_id)  # or no list of this server can be read
 """
 
 
@@ -191,6 +230,23 @@ def test_a_run_that_never_began_is_closed_where_nobody_can_have_it_and_slots_are
     crashed = dict.fromkeys({*first} - left, "CRASHED")
     assert later == crashed | dict.fromkeys(left, "PENDING")
     assert (slots, slots_later) == (4, 2)
+
+
+@pytest.mark.slow
+def test_a_run_that_the_server_cannot_show_and_a_limit_of_any_name_stop_nothing(
+    prefect_api, tmp_path
+):
+    """They ended the settling of all runs, and `doctor`."""
+    with started(STRANGE, api=prefect_api, home=tmp_path) as asking:
+        said = asking.communicate()[0].splitlines()[-1]
+    lines, taken, state = json.loads(said)
+    mine = [line for line in lines if "strange" in line or "cannot show" in line]
+    assert mine == [
+        "flow run strange: left RUNNING by a process that is gone, closed",
+        "open flow runs: 1 of them the server cannot show",
+        "deployment strange: 2 slots taken by 0 runs, set right",
+    ]
+    assert (taken, state) == (0, "CRASHED")
 
 
 @pytest.mark.parametrize("name", FLOWS)

@@ -29,13 +29,27 @@ def test_a_clone_says_nowhere_which_program_gives_keys(tmp_path, word, line):
     dvc_repository.refuse_programs(tmp_path / "below")
 
 
-@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é"])
+@pytest.mark.parametrize("path", ["a", "a/b.flac", "first/.hidden", "..a", "é", "a/" * 15 + "b"])
 def test_a_plain_name_is_taken(path):
     assert dvc_repository.is_plain(path)
 
 
 @pytest.mark.parametrize(
-    "path", ["", "/a", "a/", "a//b", "../a", "a/./b", ".git/x", "a\0", 3, None]
+    "path",
+    [
+        "",
+        "/a",
+        "a/",
+        "a//b",
+        "../a",
+        "a/./b",
+        ".git/x",
+        "a\0",
+        3,
+        None,
+        "a" * 1001,
+        "a/" * 16 + "b",
+    ],
 )
 def test_no_other_is(path):
     assert not dvc_repository.is_plain(path)
