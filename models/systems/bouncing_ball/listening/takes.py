@@ -46,6 +46,7 @@ class DetectedTake:
             made of. None without positions.
         gains: Logarithms of the microphones' gains as each bounce implies them, less their mean;
             None without positions.
+        other: First of the bounces of another drop among these, s; None where there is none.
     """
 
     times: Float[ndarray, " bounce"]
@@ -57,6 +58,7 @@ class DetectedTake:
     arrivals: Float[ndarray, "bounce channel"] | None = None
     arrival_sd: Float[ndarray, "bounce channel"] | None = None
     gains: Float[ndarray, "bounce channel"] | None = None
+    other: float | None = None
 
 
 def detect(
@@ -82,13 +84,14 @@ def detect(
             on one line.
     """
     samples = _checked(samples, microphones)
-    chain = _best_chain(samples, microphones)
+    chain, other = _best_chain(samples, microphones)
     count = len(chain.times) if most is None else min(most, len(chain.times))
     missing = tuple(index for index in chain.missing if index + 1 < count)
     arrivals = chain.times[:count]
     if len(samples) < 3:
         unplaced = np.zeros(count, dtype=bool)
-        return DetectedTake(arrivals, chain.time_sd[:count], None, None, unplaced, missing)
+        time_sd = chain.time_sd[:count]
+        return DetectedTake(arrivals, time_sd, None, None, unplaced, missing, other=other)
     _check_clipping(samples, arrivals, sample_rate=microphones.sample_rate)
     channel_faults.check(samples, arrivals, microphones=microphones)
     region = region or multilateration.surroundings(microphones, margin=MARGIN)
@@ -110,17 +113,24 @@ def detect(
         np.array([location.arrivals.times for location in located]),
         np.array([location.arrivals.sd for location in located]),
         np.array([location.gains for location in located]),
+        other,
     )
 
 
-def _best_chain(samples: Float[ndarray, "channel frame"], microphones: Microphones) -> Chain:
-    """Return the chain of the highest score."""
+def _best_chain(
+    samples: Float[ndarray, "channel frame"], microphones: Microphones
+) -> tuple[Chain, float | None]:
+    """Return the chain of the highest score, and where another begins that overlaps it."""
     chains = bounce_chains.find_chains(onsets.detect(samples, microphones.sample_rate))
     long = [chain for chain in chains if len(chain.times) >= FEWEST]
     if not long:
         most = max((len(chain.times) for chain in chains), default=0)
         raise ValueError(f"fewer than three bounces of one drop: the take holds {most}")
-    return max(long, key=lambda chain: chain.score)
+    best = max(long, key=lambda chain: chain.score)
+    first, last = best.times[0], best.times[-1]
+    others = (chain.times for chain in long if chain is not best)
+    among = (float(times[0]) for times in others if times[0] < last and times[-1] > first)
+    return best, next(among, None)
 
 
 def _checked(

@@ -4,7 +4,7 @@ sessions -> detected takes -> posterior of three bounces (the paper's model)
 -> posterior of whole takes (the family of models)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,16 @@ import torch
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.sound.arrival_hypotheses import Tolerances
-from ricochet.models.systems.bouncing_ball import air
-from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.models.systems.bouncing_ball.calibration import calibrate
 from ricochet.models.systems.bouncing_ball.calibration.calibrate import Calibration, MeasuredDrops
 from ricochet.models.systems.bouncing_ball.calibration.criticism import Finding
 from ricochet.models.systems.bouncing_ball.calibration.release_height import UnknownHeightError
 from ricochet.models.systems.bouncing_ball.calibration.whole_chains import FEWEST, ChainAnswer
-from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
+from ricochet.tasks.systems.bouncing_ball.calibration import (
+    chain_answers,
+    detection_findings,
+    detections,
+)
 from ricochet.tasks.systems.bouncing_ball.calibration.detections import Detections
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate
 
@@ -49,19 +51,11 @@ class Answers:
     @property
     def findings(self) -> list[dict[str, Any]]:
         """What is said of both answers."""
-        said = [asdict(finding) for finding in (*_sizes(self.detected), *self.found.findings)]
+        before = detection_findings.findings(self.detected)
+        said = [asdict(finding) for finding in (*before, *self.found.findings)]
         if self.chains is None:
             return [*said, asdict(Finding("air", _AIRLESS, 1.0))]
         return [*said, *chain_answers.findings(self.chains, self.detected, self.found)]
-
-
-def _sizes(detected: Detections) -> Iterator[Finding]:
-    """Yield what is said of stated sizes that are not those of the balls' names."""
-    for session in detected.sessions:
-        if session.diameter is not None and session.mass is not None:
-            size = Size(session.diameter, session.mass)
-            if sentence := air.unlike_its_name(session.ball, size):
-                yield Finding("size", f"{session.identity}: {sentence}", 1.0)
 
 
 def detect(

@@ -78,7 +78,11 @@ def calibrate_sessions(
     target: CalibrationTarget, request: CalibrationRequest, detected: "Detections"
 ) -> dict[str, Any]:
     """Calibrate from the times of sessions whose rig gives no places."""
-    from ricochet.tasks.systems.bouncing_ball.calibration import chain_answers, detections
+    from ricochet.tasks.systems.bouncing_ball.calibration import (
+        chain_answers,
+        detection_findings,
+        detections,
+    )
 
     takes = [take.detected for take in detected.takes]
     ball = chain_answers.ball_of(detected.sessions)
@@ -93,7 +97,8 @@ def calibrate_sessions(
     }
     figures = _by_speed_figure(found, title=target.name)
     figures["ratio-by-bounce"] = _ratios(target, found)
-    return _conclude(target, request, found, facts, figures=figures)
+    notes = [asdict(finding) for finding in detection_findings.findings(detected)]
+    return _conclude(target, request, found, facts, figures=figures, notes=notes)
 
 
 def _drag(size: Size | None) -> tuple[float, float]:
@@ -135,7 +140,7 @@ def _conclude(
     """Write the files and return the result.
 
     Args:
-        notes: Findings about the sound.
+        notes: Findings about the sound, and what was stated.
         channels: Of a bare recording.
     """
     from ricochet.tasks.figures import style

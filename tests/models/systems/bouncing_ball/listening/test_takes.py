@@ -68,6 +68,15 @@ def test_a_drop_is_detected_where_and_when_it_was(one_drop):
     assert np.linalg.norm(found.positions - places, axis=1).max() < 1e-3
 
 
+def test_a_second_ball_that_bounces_among_the_bounces_of_one_is_noticed(one_drop):
+    samples, _, _ = one_drop
+    later, lost = drop(7, restitution=0.7)[0], round(0.06 * THREE.sample_rate)
+    second = np.pad(later, ((0, 0), (lost, 0)))[:, : later.shape[1]]
+    alone, both = takes.detect(samples, THREE), takes.detect(samples + second, THREE)
+    assert alone.other is None
+    assert both.times[0] < both.other < both.times[-1]
+
+
 @pytest.mark.slow
 def test_errors_over_stated_deviations_are_about_one():
     intervals, squares = scores(range(8))

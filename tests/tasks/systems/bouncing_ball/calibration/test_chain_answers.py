@@ -66,9 +66,10 @@ def test_a_take_is_used_up_to_the_bounce_that_the_settings_say() -> None:
 def without(take: DetectedTake, number: int) -> DetectedTake:
     """Return the take whose bounce of a number was missed."""
     columns = {
-        name: np.delete(getattr(take, name), number, axis=0)
-        for name in vars(take) if name != "missing"
-    }  # fmt: skip
+        name: np.delete(value, number, axis=0)
+        for name, value in vars(take).items()
+        if isinstance(value, np.ndarray)
+    }
     return replace(take, **columns, missing=(number - 1,))
 
 
