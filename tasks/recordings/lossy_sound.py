@@ -8,20 +8,14 @@ python -m ricochet.tasks.recordings.lossy_sound < FILE
 """
 
 import io
-import subprocess
 import sys
 from pathlib import Path
 
 import soundfile
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings import bounded_decoding
 
-MEMORY = 2**28
-"""Bytes that decoding may take."""
-SECONDS = 30
-"""Of processor time, and twice that of any."""
-STACK = 2**21
-"""Bytes of its stack: less than where it is decoded afterwards."""
 BLOCK = 2**16
 """Frames decoded at once."""
 
@@ -35,25 +29,19 @@ def check(path: Path, content: bytes, expected: str) -> None:
     Raises:
         BadInput: It cannot be decoded, or not within the limits.
     """
-    words = [sys.executable, "-P", "-m", __spec__.name if __spec__ else __name__]
-    bounds = f"sound that is decoded in {MEMORY // 2**20} MiB and {SECONDS} s"
-    try:
-        tried = subprocess.run(
-            words, check=False, capture_output=True, input=content, timeout=2 * SECONDS
-        )
-    except subprocess.TimeoutExpired as error:
-        raise BadInput(str(path), "one that takes longer", bounds) from error
+    module = __spec__.name if __spec__ else __name__
+    tried = bounded_decoding.run(module, path, content)
     if tried.returncode == 0:
         return
     said = tried.stdout.decode(errors="replace")[:300].strip()
+    bounds = bounded_decoding.BOUNDS
     raise BadInput(str(path), said or "one that takes more", expected if said else bounds)
 
 
 def main() -> int:
     """Decode standard input where memory and time are bounded; print what is wrong with it."""
     content = sys.stdin.buffer.read()
-    if sys.platform == "linux":
-        _bound()
+    bounded_decoding.bound()
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as file:
             while len(file.read(BLOCK, dtype="float32", always_2d=True)):
@@ -65,16 +53,6 @@ def main() -> int:
         print("unreadable:", " ".join(reason.split()))  # noqa: T201 - to the process that asked
         return 1
     return 0
-
-
-def _bound() -> None:
-    import resource
-
-    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY,) * 2)
-    resource.setrlimit(resource.RLIMIT_STACK, (STACK, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":
