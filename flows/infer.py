@@ -51,6 +51,10 @@ def infer(
         out: Folder of the results; None takes `artifacts/infer/<name>`.
         params: YAML file laid over params.yaml.
         overrides: Texts `section.key=value`.
+
+    Raises:
+        BadInput: If a file cannot be used, or the inference withholds its package (`withheld`);
+            `result.json` is written then too.
     """
     found = catalogue.inference(name)
     if found.kind is None:
@@ -73,6 +77,9 @@ def infer(
             package,
         )
         result = {**compute(found, request), "seed": seed}
+    if "withheld" in result:
+        write_json(output_folder(folder) / "result.json", result)
+        raise BadInput(str(folder / "result.json"), result["withheld"], "a package to register")
     result |= record(found, package, folder, result).result
     write_json(output_folder(folder) / "result.json", result)
     return result

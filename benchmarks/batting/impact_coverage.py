@@ -9,7 +9,9 @@ magnitude). Every second impact is held out. With `--departure` the impacts are 
 is learnt: `speed`, restitution falls by a third from slow to fast impacts; `mirrored`, x of the
 contacts has the wrong sign; `inertia`, it is stated 2.5 times too large; `mass`, stated 20 % too
 large; `wrong-rows`, 3 % of the rows have the impulse of another row; `heavy-tail`, noise is
-Student's with three degrees of freedom.
+Student's with three degrees of freedom; `frame-rate`, velocities after are 3 % too small; `late`,
+bodies have slid for 20 ms on a table, 0.06 m/s; `half`, velocities after are 10 % too small in the
+first half of the rows.
 
 Printed: the share of tables whose region holds the truth, of the three coefficients, of these and
 the noise, and by mean and covariance alone (chi square, as a reader of `result.json` has it); each
@@ -34,7 +36,10 @@ from ricochet.tasks.console.progress import bar
 
 LOW = np.array((0.4, -0.2, 0.1, 0.01, 0.01))
 HIGH = np.array((0.95, 0.9, 1.0, 0.2, 0.2))
-DEPARTURES = ("none", "speed", "mirrored", "inertia", "mass", "wrong-rows", "heavy-tail")
+DEPARTURES = (
+    "none", "speed", "mirrored", "inertia", "mass", "wrong-rows", "heavy-tail", "frame-rate",
+    "late", "half",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,24 @@ def table(theta: np.ndarray, count: int, draw: np.random.Generator, departure: s
         return replace(found, inertia=2.5 * found.inertia)
     if departure == "mass":
         return replace(found, mass=1.2 * found.mass)
+    if departure in {"frame-rate", "late", "half"}:
+        return replace(found, after=after(found, departure))
     if departure == "wrong-rows":
         impulse = found.impulse
         wrong = np.flatnonzero(draw.random(count) < 0.03)
         impulse[wrong] = impulse[draw.permutation(count)[: len(wrong)]]
         return recorded.struck(found, impulse)
     return found
+
+
+def after(found: Impacts, departure: str) -> np.ndarray:
+    """Return velocities after that are not those at the moment of impact."""
+    if departure == "frame-rate":
+        return 0.97 * found.after
+    if departure == "half":
+        return np.where(np.arange(len(found)) < len(found) // 2, 0.9, 1.0)[:, None] * found.after
+    slower = np.maximum(1.0 - 0.06 / np.hypot(*found.after[:, :2].T), 0.0)[:, None]
+    return found.after * np.hstack([slower, slower, np.ones_like(slower)])
 
 
 def outcome(seed: int, count: int, departure: str) -> Outcome:

@@ -267,7 +267,8 @@ class Inference:
     """Parameters of a simulator from recorded motion, `ricochet infer NAME FILE ..`.
 
     Attributes:
-        run: Infers, writes arrays and figures, and returns the result.
+        run: Infers, writes arrays, figures and a package, and returns the result; where it writes
+            no package of its kind, `withheld` is the line that says why.
         lines: What of a result is shown at the terminal.
         kind: Of the package that it writes; None where it writes none.
         publish: Records a result in MLflow and registers the package: takes its name, the folder of

@@ -4,6 +4,7 @@ The table is read, and refused where it must be, before anything is computed. A 
 evenly among them, is held out and predicted.
 """
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ MANY_REJECTED = 0.2
 
 
 def run(request: InferenceRequest) -> dict[str, Any]:
-    """Infer, predict, and write `samples.npz`, figures and a package."""
+    """Infer, predict, and write `samples.npz`, figures and a package, or say why there is none."""
     (file,) = request.files
     settings = request.settings[LearntImpacts]
     table = impact_files.read(file)
@@ -78,6 +79,9 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "registered": None,
     }
     _write(request, posterior, predicted)
+    if (reason := withheld(batter)) is not None:
+        shutil.rmtree(request.out / PACKAGE, ignore_errors=True)  # an earlier table's
+        return result | {"withheld": reason}
     write_package(request, batter, result)
     return result
 
@@ -86,6 +90,18 @@ def batter_of(posterior: ImpactPosterior, learnt: Impacts, draw: np.random.Gener
     """Return what a controller of the study's table and shapes knows of a posterior."""
     law = believed_law(posterior, learnt, draw)
     return Batter(seven_shapes(), Table(), posterior.theta, law, FilterSettings())
+
+
+def withheld(batter: Batter) -> str | None:
+    """Say in a line why no controller is to have what was learnt: too much noise; else None."""
+    noise = np.array([batter.law.normal_share, batter.law.tangential_share])
+    factor = float((noise / packages.least_noise(batter.theta)).max())
+    if factor <= packages.WIDEST:
+        return None
+    return (
+        f"no package: to hold nine of ten impacts a controller would need {factor:.1f} times the"
+        f" noise that was learnt, {packages.WIDEST:g} at most: the law is not that of this table"
+    )
 
 
 def write_package(
@@ -147,7 +163,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
         found.append(f"rejected: row {each['row']}: {each['reason']}")
     if len(result["rejected"]) > 5:
         found.append(f"rejected: {len(result['rejected']) - 5} more rows, in result.json")
-    return found + [f"misfit: {line}" for line in result["misfit"]]
+    found += [f"misfit: {line}" for line in result["misfit"]]
+    return [*found, result["withheld"]] if "withheld" in result else found
 
 
 def metrics(result: Mapping[str, Any]) -> dict[str, float]:

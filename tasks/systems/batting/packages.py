@@ -145,6 +145,11 @@ def hold_out(package: Package, where: str) -> float:
     return float(found)
 
 
+def least_noise(theta: Float[ndarray, "draw 5"]) -> Float[ndarray, " 2"]:
+    """Return the shares of noise that one law must have for that of its samples."""
+    return np.sqrt((theta[:, 3:] ** 2).mean(0))
+
+
 def inputs(shapes: int) -> Arrays:
     """Return those of the self-test.
 
@@ -245,7 +250,7 @@ def _shapes(arrays: Arrays) -> Shapes:
 
 def _law(values: ndarray, theta: Float[ndarray, "draw 5"]) -> Law:
     law = Law(*_numbers("law", values, len(Law._fields)))
-    coefficients, least = np.array(law[:3]), np.sqrt((theta[:, 3:] ** 2).mean(0))
+    coefficients, least = np.array(law[:3]), least_noise(theta)
     if not np.allclose(coefficients, theta[:, :3].mean(0), rtol=1e-6, atol=ROUNDING):
         raise ValueError("a law that is not the mean of the samples")
     noise = np.array([law.normal_share, law.tangential_share])

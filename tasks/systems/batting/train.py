@@ -114,6 +114,8 @@ def law(request: TrainingRequest, progress: Progress = no_progress) -> None:
     """Learn the law of impact, unless it was, and write the package without the filter's checks."""
     if _held(request, LAW) is None or not _is_whole(request):
         result = infer_impacts.run(_inference(request, progress))
+        if "withheld" in result:
+            raise BadInput(str(request.out / TABLE), result["withheld"], "impacts of the law")
         write_json(request.out / LAW, {"key": key_of(request), "result": result})
 
 

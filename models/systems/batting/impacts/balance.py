@@ -6,6 +6,8 @@ With J the impulse that the change of velocity gives and r the contact from the 
 
 for every impact, whatever the law of impact; k is the radius of gyration. What a table leaves of
 the left side shows a mirrored axis, a wrong inertia or a wrong unit before anything is inferred.
+Whether velocities before and after belong together shows in the same numbers, taken as angular
+momenta about the contact (`momenta`).
 """
 
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
+from ricochet.models.systems.batting.impacts import momenta
+from ricochet.models.systems.batting.impacts.momenta import Momenta
 from ricochet.models.systems.batting.impacts.recorded import Impacts, changes, observed_changes
 
 UNEXPLAINED = 0.5
@@ -84,22 +88,30 @@ def of(impacts: Impacts) -> Balance:
 
 
 def misfit(impacts: Impacts, balance: Balance) -> list[str]:
-    """Return a line that says how the balance fails, or none."""
-    middle, low, high = balance.ratio
+    """Return lines that say how the balance fails, or none."""
+    kept = momenta.of(impacts)
     if not balance.holds:
         return [
             f"Newton's balance fails: {balance.residual_share:.0%} of the changes of spin are not"
-            f" those of the impulses; {_likely(impacts, balance)}"
+            f" those of the impulses; {_likely(impacts, balance, kept)}"
         ]
-    if abs(middle - 1.0) > OFF and not low <= 1.0 <= high:
-        return [
-            f"impulses give {middle:.2f} times the changes of spin, half of them {low:.2f} to"
-            f" {high:.2f}: an inertia, a mass or a place of contact may be wrong"
-        ]
-    return []
+    if kept.kept:
+        return _of_inertia(balance)
+    return [momenta.words(kept), *_of_inertia(of(momenta.corrected(impacts, kept)))]
 
 
-def _likely(impacts: Impacts, balance: Balance) -> str:
+def _of_inertia(balance: Balance) -> list[str]:
+    """Return a line where impulses give more or less than the changes of spin, or none."""
+    middle, low, high = balance.ratio
+    if abs(middle - 1.0) <= OFF or low <= 1.0 <= high:
+        return []
+    return [
+        f"impulses give {middle:.2f} times the changes of spin, half of them {low:.2f} to"
+        f" {high:.2f}: an inertia, a mass or a place of contact may be wrong"
+    ]
+
+
+def _likely(impacts: Impacts, balance: Balance, kept: Momenta) -> str:
     """Return which correction would explain the changes of spin, in words."""
     given, seen = _sides(impacts)
     factor, moved = balance.ratio[0], float(np.abs(seen).sum())
@@ -113,6 +125,8 @@ def _likely(impacts: Impacts, balance: Balance) -> str:
     for (x, y), words in SIGNS.items():
         turned = (place[:, 0] * y * change[:, 1] - place[:, 1] * x * change[:, 0]) / over
         left[words] = _share(turned, seen, moved)
+    if not kept.kept:
+        left[momenta.words(kept)] = of(momenta.corrected(impacts, kept)).residual_share
     best = min(left, key=lambda words: left[words])
     unknown = "signs, inertias and units may be wrong"
     return best if best and left[best] < EXPLAINED else unknown

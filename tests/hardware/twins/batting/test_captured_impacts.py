@@ -88,6 +88,10 @@ def test_each_captured_row_balances_and_is_an_impact(exact: Impacts) -> None:
     """What a contact's place moves while it lasts is millimetres, of half a metre."""
     found = balance.of(exact)
     assert found.residual_share < 0.01 and found.residual.max() < 0.02
+    assert balance.misfit(exact, found) == []
+    for seed in range(20):
+        seen = captured_impacts.seen(exact, Camera(), np.random.default_rng(seed))
+        assert balance.misfit(seen, balance.of(seen)) == []
     assert not any(screening.no_body(exact) + screening.no_impact(exact))
     assert (exact.closing(exact.after)[:, 0] > 0.0).all()
     np.testing.assert_allclose(np.hypot(*exact.normal.T), 1.0)

@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 
 from ricochet.flows import cli
+from ricochet.flows import infer as flows
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.batting.impact_law import Law
 from ricochet.tasks.registry.versions import Registered
-from ricochet.tasks.systems.batting import agents, infer_impacts, publish, sample
+from ricochet.tasks.systems.batting import agents, impact_files, infer_impacts, publish, sample
 from ricochet.tasks.systems.batting.sample import TRUTH
 from ricochet.tasks.validation.judge import recordings_of
-from tests.tasks.systems.batting.impact_tables import result_of, spoilt, written
+from tests.tasks.systems.batting.impact_tables import (
+    cells,
+    result_of,
+    rewritten,
+    spoilt,
+    written,
+)
 
 
 @pytest.mark.slow
@@ -145,3 +153,52 @@ def test_an_inference_is_registered_and_its_package_plays(tracker, tmp_path: Pat
     run = tracker.client.get_run(first.run_id)
     assert run.data.metrics["held_out_coverage_90"] == result["held_out"]["coverage_90"]
     assert recordings_of(tracker, Registered("batting-lab", "1")) == [file]
+
+
+def test_velocities_after_of_another_frame_rate_are_said(tmp_path: Path) -> None:
+    late = ("vx_after", "vy_after", "spin_after")
+    table = impact_files.read(spoilt(tmp_path, dict.fromkeys(late, lambda x: 0.97 * x), 300))
+    (line,) = table.misfit
+    assert "is 0.970 times as large after impacts as before them" in line
+    assert table.balance.holds
+
+
+@pytest.fixture
+def reversed_surface(tmp_path: Path) -> Path:
+    """A table of which the law explains so little that no controller can use it."""
+    file = sample.make(tmp_path)
+    values = cells(file)
+    place = impact_files.COLUMNS.index("surface_vx")
+    values[:, place : place + 2] *= -1.0
+    return rewritten(file, values)
+
+
+@pytest.mark.slow
+def test_what_no_controller_can_use_has_a_result_without_a_package(
+    reversed_surface: Path, tmp_path: Path
+) -> None:
+    out, lab = tmp_path / "out", tmp_path / "lab"
+    lab.mkdir()
+    result_of(written(lab, 60), out)
+    assert (out / "package").is_dir()
+    result = result_of(reversed_surface, out)
+    assert result["withheld"].startswith("no package: ") and not (out / "package").exists()
+    assert (out / "samples.npz").is_file()
+    said = infer_impacts.lines(result)
+    assert said[-1] == result["withheld"]
+    assert any("surface's velocity seems to have the other sign" in line for line in said)
+
+
+@pytest.mark.slow
+def test_what_is_withheld_is_not_registered_and_its_result_is_kept(
+    reversed_surface: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flows, "compute", flows.compute.fn)
+    monkeypatch.setattr(flows, "record", None)
+    out, few = tmp_path / "out", ["impacts.particles=200"]
+    asked = {"out": str(out), "overrides": few}
+    with pytest.raises(BadInput, match=r"no package.* expected a package to register") as refused:
+        flows.infer.fn("impacts", [str(reversed_surface)], "lab", **asked)
+    assert "\n" not in str(refused.value)
+    result = json.loads((out / "result.json").read_text())
+    assert result["withheld"] in str(refused.value) and result["registered"] is None

@@ -108,6 +108,15 @@ def test_a_recording_is_learnt_from_and_what_is_none_is_refused(asked, tmp_path:
         done(request(tmp_path / "other", set="A/B"))
 
 
+def test_a_table_of_which_no_controller_is_made_is_refused(
+    asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packages, "WIDEST", 0.5)
+    with pytest.raises(BadInput, match=r"found no package: .* expected impacts of the law"):
+        done(request(tmp_path))
+    assert not (tmp_path / "law.json").exists() and asked["flights"] == 0
+
+
 def test_it_is_registered_once_and_its_table_is_found(asked, tracker, monkeypatch, tmp_path):
     monkeypatch.setattr(publish.runs, "connect", lambda: tracker)
     given = request(tmp_path)
