@@ -28,6 +28,8 @@ from mlflow.exceptions import MlflowException
 from mlflow.utils.credentials import read_mlflow_creds
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.registry import client_answers, client_confinement
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
@@ -231,8 +233,21 @@ def log_recordings(tracker: Tracker, run_id: str, *, name: str, digest: str, sou
 
 
 def describe_experiment(tracker: Tracker, run: OpenRun, text: str) -> None:
-    """Say in Markdown, at the top of an experiment's page, what its runs are."""
-    tracker.client.set_experiment_tag(run.experiment_id, DESCRIPTION, text)
+    """Say in Markdown, at the top of an experiment's page, what its runs are.
+
+    That is the administrator's to say: another account leaves it as it is. Where the server takes
+    no more of that experiment, it says so, and nothing else is lost.
+    """
+    there = tracker.client.get_experiment(run.experiment_id)
+    if there.tags.get(DESCRIPTION) == text:
+        return
+    try:
+        tracker.client.set_experiment_tag(run.experiment_id, DESCRIPTION, text)
+    except MlflowException as error:
+        if error.error_code == "INVALID_PARAMETER_VALUE":
+            announce(one_line(f"experiment {there.name} is not described: {error}"))
+        elif error.error_code != "PERMISSION_DENIED":
+            raise
 
 
 def finish(tracker: Tracker, run_id: str) -> None:

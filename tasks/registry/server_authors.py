@@ -3,7 +3,9 @@
 Verbs find their runs again by what stands in them, and MLflow lets whoever may write to an
 experiment change every run of it: what a validation found, which recordings a result is of, the
 files of a champion. Here a run that another account than the administrator made says so in a tag,
-which the server alone writes, and verbs look for the others (`runs.find_run`).
+which the server alone writes, and verbs look for the others (`runs.find_run`). What runs share is
+not an account's either: the tags of their experiment are the administrator's, and an account's data
+sets carry its name, since MLflow keeps of one name and digest what was said first.
 """
 
 import asyncio
@@ -13,7 +15,7 @@ from typing import Any
 
 from ricochet.tasks.registry import server_logins
 from ricochet.tasks.registry.runs import AUTHOR
-from ricochet.tasks.registry.server_methods import checked, denial
+from ricochet.tasks.registry.server_methods import checked, denial, refusal
 
 WRITES = (
     "log_batch",
@@ -29,6 +31,11 @@ WRITES = (
     "record_logged_model",
 )
 """Methods of a store that change a run."""
+
+SHARED = ("set_experiment_tag", "delete_experiment_tag")
+"""Methods of a store that change what all runs of an experiment are shown with."""
+LONGEST_DATASET = 500
+"""Characters of a data set's name that MLflow keeps."""
 
 FILES = ("log_artifact", "log_artifacts", "log_artifact_from_stream", "delete_artifacts")
 """Methods of a store of files that change some."""
@@ -48,6 +55,9 @@ def bound(store: Any, files: Any) -> None:
     checked(store, "create_run", _sign)
     for name in WRITES:
         checked(store, name, partial(_refuse_others, author))
+    checked(store, "log_inputs", _sign_datasets)
+    for name in SHARED:
+        checked(store, name, _refuse_accounts)
     refuse = partial(_refuse_files, author)
     for name in FILES:
         if hasattr(files, name):
@@ -70,6 +80,26 @@ def _sign(given: dict[str, Any]) -> None:
     if (name := server_logins.account()) is not None:
         kept = [tag for tag in given.get("tags") or () if tag.key != AUTHOR]
         given["tags"] = [*kept, RunTag(AUTHOR, name)]
+
+
+def _sign_datasets(given: dict[str, Any]) -> None:
+    """Have an account's data sets be named after it, and be nobody else's."""
+    from mlflow.entities import DatasetInput
+
+    if (account := server_logins.account()) is None:
+        return
+    signed = []
+    for each in given.get("datasets") or ():
+        facts = dict(each.dataset) | {"name": f"{each.dataset.name} ({account})"}
+        if len(facts["name"]) > LONGEST_DATASET:
+            raise refusal("a longer name of a data set", f"{LONGEST_DATASET} characters")
+        signed.append(DatasetInput(type(each.dataset)(**facts), each.tags))
+    given["datasets"] = signed
+
+
+def _refuse_accounts(_given: dict[str, Any]) -> None:
+    if server_logins.account() is not None:
+        raise denial("changing tags of an experiment")
 
 
 def _refuse_others(author: Author, given: dict[str, Any]) -> None:

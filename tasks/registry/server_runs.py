@@ -32,7 +32,7 @@ _LOCKS = tuple(threading.RLock() for _ in range(64))
 def bound(store: Any) -> None:
     """Have a store of MLflow's refuse what makes a run or an experiment too large."""
     of_run = partial(_refuse_more, store.get_run, "run_id")
-    of_experiment = partial(_refuse_more, store.get_experiment, "experiment_id")
+    of_experiment = partial(_refuse_description, store.get_experiment)
     checks = {"log_inputs": partial(_refuse_inputs, store.get_run)}
     for name in (*WRITES, "record_logged_model"):
         if hasattr(store, name):
@@ -81,6 +81,15 @@ def _refuse_more(find: Callable[[Any], Any], owner: str, given: Mapping[str, Any
     there = _there(found)
     new = {name for value in given.values() for name in _names(value)} - {*there}
     _refuse_large(given, size(found) + NAMED * (len(there) + len(new)))
+
+
+def _refuse_description(find: Callable[[Any], Any], given: Mapping[str, Any]) -> None:
+    """Refuse a tag that makes its experiment too large; what it replaces does not count."""
+    found, tag = find(given["experiment_id"]), given["tag"]
+    there = {name: value for name, value in found.tags.items() if name != tag.key}
+    total = size(there, tag) + NAMED * (len(there) + 1)
+    if total > LARGEST and total > size(dict(found.tags)) + NAMED * len(found.tags):
+        raise _refusal(total)
 
 
 def _there(found: Any) -> list[str]:

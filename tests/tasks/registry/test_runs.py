@@ -86,6 +86,27 @@ def test_an_experiment_says_what_its_runs_are(tracker):
         assert found.tags[tracking.DESCRIPTION] == text
 
 
+@pytest.mark.parametrize(
+    ("code", "said"), [("PERMISSION_DENIED", ""), ("INVALID_PARAMETER_VALUE", "too large")]
+)
+def test_a_server_that_takes_no_description_ends_no_work(tracker, monkeypatch, capsys, code, said):
+    def refuse(*_):
+        raise RestException({"error_code": code, "message": "too large"})
+
+    run = begin(tracker, "refused")
+    monkeypatch.setattr(type(tracker.client), "set_experiment_tag", refuse)
+    tracking.describe_experiment(tracker, run, "what it is")
+    err = capsys.readouterr().err
+    assert err.count("experiment calibrate is not described") == bool(said) and said in err
+    monkeypatch.setattr(
+        tracker.client,
+        "get_experiment",
+        lambda _: SimpleNamespace(name="refused", tags={tracking.DESCRIPTION: "what it is"}),
+    )
+    monkeypatch.setattr(type(tracker.client), "set_experiment_tag", lambda *_: 1 / 0)
+    tracking.describe_experiment(tracker, run, "what it is")
+
+
 @pytest.mark.parametrize("connected", [False, True])
 def test_what_a_server_writes_in_a_refusal_is_not_logged(tmp_path, connected):
     """MLflow logs an error code that it does not know as it came, escapes and lines and all."""

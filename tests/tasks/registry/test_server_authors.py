@@ -9,7 +9,15 @@ import urllib.error
 import urllib.request
 
 import pytest
-from mlflow.entities import Metric, Param, RunTag
+from mlflow.entities import (
+    Dataset,
+    DatasetInput,
+    ExperimentTag,
+    InputTag,
+    Metric,
+    Param,
+    RunTag,
+)
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
@@ -174,6 +182,42 @@ def test_files_of_a_run_are_its_author_s_alone_to_change(store, files, name):
     assert len(files.asked) == 15
 
 
+def test_what_runs_share_is_no_account_s_to_say(store):
+    """One had filled an experiment's tags, so that verbs which describe it failed."""
+    for change in (
+        lambda: store.set_experiment_tag("0", ExperimentTag("a", "b")),
+        lambda: store.delete_experiment_tag("0", "a"),
+    ):
+        with account("admin"):
+            change()
+            store.set_experiment_tag("0", ExperimentTag("a", "b"))
+        with account("one"), pytest.raises(MlflowException, match="tags of an experiment"):
+            change()
+
+
+def test_data_sets_of_an_account_are_never_those_of_another(store):
+    """MLflow keeps of one name and digest what was said first: where it is from, 64 kB of facts."""
+    found = {}
+    for name in ("one", "admin", "other"):
+        run = a_run(store, name).run_id
+        said = Dataset("golf", "abc", "dvc", f"of {name}", profile=f"by {name}")
+        with account(name):
+            store.log_inputs(run, [DatasetInput(said, [InputTag("a", "b")])])
+        [found[name]] = store.get_run(run).inputs.dataset_inputs
+    assert {name: each.dataset.name for name, each in found.items()} == {
+        "one": "golf (one)",
+        "admin": "golf",
+        "other": "golf (other)",
+    }
+    for name, each in found.items():
+        assert (each.dataset.source, each.dataset.profile) == (f"of {name}", f"by {name}")
+        assert each.dataset.digest == "abc" and [tag.key for tag in each.tags] == ["a"]
+    long = DatasetInput(Dataset("g" * 499, "abc", "dvc", "x"), [])
+    run = a_run(store, "one").run_id
+    with account("one"), pytest.raises(MlflowException, match="500 characters"):
+        store.log_inputs(run, [long])
+
+
 def test_where_nobody_is_asked_all_may_change_all(store, monkeypatch):
     own = a_run(store, "one")
     monkeypatch.delenv(ASKING)
@@ -221,6 +265,10 @@ def test_who_may_write_to_an_experiment_changes_its_own_runs_there(tmp_path):
         grant = {"username": "person", "resource_type": "experiment", "resource_id": "0"}
         path = "/api/3.0/mlflow/users/permissions/grant"
         assert ask("admin", "POST", path, grant | {"permission": "MANAGE"})[0] == 200
+        shown = {"experiment_id": "0", "key": "mlflow.note.content", "value": "full"}
+        for name, expected in (("admin", 200), ("person", 403)):
+            path = "/api/2.0/mlflow/experiments/set-experiment-tag"
+            assert ask(name, "POST", path, shown)[0] == expected
         made = {}
         for name in ("admin", "person"):
             begun = {"experiment_id": "0", "start_time": 1, "run_name": "a"}

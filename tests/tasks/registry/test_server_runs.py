@@ -164,3 +164,15 @@ def test_a_name_has_an_end_and_a_run_that_is_too_large_can_be_ended(store, monke
     with pytest.raises(MlflowException, match="characters"):
         store.set_tag(run, RunTag("a", "b"))
     assert store.update_run_info(run, RunStatus.KILLED, 2, None).status == "KILLED"
+
+
+def test_a_tag_of_an_experiment_may_be_replaced_however_long_it_is(store):
+    """What stood there had counted beside what replaces it."""
+    made = store.create_experiment("described")
+    store.set_experiment_tag(made, ExperimentTag("note", "a"))
+    for text in ("b" * 4100, "c" * 4100):
+        for number in range(15):
+            store.set_experiment_tag(made, ExperimentTag(f"{number}", text))
+    with pytest.raises(MlflowException, match="characters"):
+        store.set_experiment_tag(made, ExperimentTag("note", "b" * 5000))
+    assert {**store.get_experiment(made).tags}["note"] == "a"
