@@ -21,6 +21,7 @@ from ricochet.models.arms import ur5
 
 STILL = 0.08  # s, for which a time stamp may stand still: with a period, found within 100 ms
 WINDOW = 0.08  # s, over which speeds are integrated
+MOST = 200  # reports that are kept, however slowly the robot's own time goes on
 BOUND = 0.05  # rad, between the integral of the speeds and the way that the joints went
 FASTEST = 2.0 * ur5.JOINT_SPEED  # rad/s: no robot of this kind reports more
 FARTHEST = 1.01 * ur5.JOINT_RANGE  # rad
@@ -41,7 +42,7 @@ class ReportWatch:
         self._still = still
         self._stamp: float | None = None
         self._changed = -math.inf
-        self._reports: deque[_Report] = deque()
+        self._reports: deque[_Report] = deque(maxlen=MOST)
 
     def check(self, now: float, state: ArmState) -> Refusal | None:
         """Return what is wrong with a report.

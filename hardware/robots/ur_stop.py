@@ -20,16 +20,16 @@ def stop(host: str, port: int = PORT) -> None:
     """Stop the robot at an address.
 
     Raises:
-        OSError: If the controller cannot be reached or does not answer in time.
+        OSError: If the controller cannot be reached, leaves, or does not answer in time.
     """
     with socket.create_connection((host, port), timeout=PATIENCE) as connection:
         connection.sendall(SCRIPT.encode())
         received, end = 0, time.monotonic() + PATIENCE
-        while received < ANSWER and time.monotonic() < end:
+        while received < ANSWER:
             content = connection.recv(4096)
-            if not content:
-                return
             received += len(content)
+            if not content or (received < ANSWER and time.monotonic() > end):
+                raise ConnectionError(f"{received} bytes from the controller, expected {ANSWER}")
 
 
 def check(host: str, port: int = PORT) -> None:

@@ -23,6 +23,8 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage import limits
@@ -34,6 +36,8 @@ Executor = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, A
 """Does jobs by a function, both picklable, and yields their places with the results as they come;
 a job's exception is raised, and what has not begun is then not begun."""
 
+HEAVIEST = 2**28
+"""Bytes that results of a journal take once they are parsed, about."""
 _EXECUTOR: ContextVar[Executor | None] = ContextVar("executor", default=None)
 
 
@@ -62,20 +66,26 @@ class Journal(Generic[Result]):
         """Return the results of the finished jobs that are asked for, by `key`.
 
         Lines that were cut short and jobs of other studies are passed over.
+
+        Raises:
+            BadInput: It is no regular file, too large, or not of this study.
         """
-        from ricochet.tasks.storage.files import read_bytes  # with numpy, for which no help waits
+        from ricochet.tasks.storage.files import read_regular  # with numpy, for which no help waits
 
         content = b""
-        if self.file.exists():
-            content = read_bytes(self.file, "a journal of jobs", largest=limits.JOURNAL)
+        if os.path.lexists(self.file):
+            content = read_regular(self.file, "a journal of jobs", largest=limits.JOURNAL)
         if content and not content.endswith(b"\n"):
             self._append("")
-        wanted, found = set(keys), dict[str, Any]()
+        wanted, found, held = set(keys), dict[str, Any](), 0
         for line in io.BytesIO(content):
             entry = _parsed(line)
-            if entry is not None and (key := _dumped(entry.get("job"))) in wanted:
-                found[key] = entry.get("result")
-        return {key: self.decode(result) for key, result in found.items()}
+            if entry is None or (key := _dumped(entry.get("job"))) not in wanted:
+                continue
+            found[key], held = entry.get("result"), held + _memory(line)
+            if held > HEAVIEST:
+                raise BadInput(str(self.file), "results of more memory", f"{HEAVIEST} bytes")
+        return {key: self._decoded(result) for key, result in found.items()}
 
     def add(self, job: Any, result: Result) -> None:
         """Note a finished job."""
@@ -85,8 +95,15 @@ class Journal(Generic[Result]):
         """Return what a job is found by."""
         return _dumped(asdict(job))
 
+    def _decoded(self, result: Any) -> Result:
+        try:
+            return self.decode(result)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            found = one_line(f"a result that is none of its job: {error}")
+            raise BadInput(str(self.file), found, "what this study wrote") from error
+
     def _append(self, line: str) -> None:
-        with self.file.open("a") as file:
+        with open(self.file, "a", opener=_no_link) as file:
             file.write(f"{line}\n")
 
 
@@ -184,8 +201,18 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
+def _no_link(path: str, flags: int) -> int:
+    """Open a file to write to it; a link may lead to any."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def _memory(line: bytes) -> int:
+    """Return about how many bytes JSON takes once it is parsed."""
+    return 64 * (line.count(b"[") + line.count(b"{")) + 32 * line.count(b",")
+
+
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    if len(line) > limits.TEXT:
+    if len(line) > limits.TEXT or _memory(line) > HEAVIEST:
         return None
     try:
         return dict(json.loads(line))

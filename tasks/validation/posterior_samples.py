@@ -120,7 +120,10 @@ def _names(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...]:
         raise BadInput(
             f"{path}: names", what, f"text of shape ({count},), at most <U{_LONGEST // 4}"
         )
-    names = tuple(str(name) for name in found)
+    try:
+        names = tuple(str(name) for name in found)
+    except SystemError as error:
+        raise BadInput(f"{path}: names", "a character that is none", "text") from error
     if len(set(names)) < count or not all(
         name.isprintable() and 0 < len(name) <= LONGEST_NAME for name in names
     ):

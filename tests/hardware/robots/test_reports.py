@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ricochet.hardware.robots.paddle_arm import ArmState
-from ricochet.hardware.robots.reports import ReportWatch
+from ricochet.hardware.robots.reports import MOST, ReportWatch
 
 PERIOD = 0.008
 
@@ -80,6 +80,15 @@ def test_a_stamp_that_goes_back_is_found_within_100_ms(stamp):
     """It had switched off the comparison of joints with speeds until it was as late as before."""
     after, says = first_fault(lambda time: report(time, stamp=stamp(time)))
     assert after <= 0.1 and "the time stamp" in says
+
+
+def test_of_a_stamp_that_creeps_no_more_and_more_reports_are_kept():
+    """Each check took longer than the one before, until it took a period."""
+    watch = ReportWatch()
+    for number in range(2 * MOST):
+        still = report(0.0, stamp=1.0 + 1e-9 * number)
+        assert watch.check(number * PERIOD, still) is None
+    assert len(watch._reports) == MOST
 
 
 def test_joints_that_stand_still_while_their_speeds_do_not_are_found_within_100_ms():

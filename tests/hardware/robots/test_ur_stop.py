@@ -82,6 +82,28 @@ def test_a_controller_that_does_not_answer_or_is_not_there_is_an_error(monkeypat
         ur_stop.check("127.0.0.1", silent.port)
 
 
+@pytest.mark.parametrize("sent", [b"", bytes(ur_stop.ANSWER - 1)])
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_controller_that_leaves_or_drips_has_not_stopped_the_robot(monkeypatch, sent, leaves):
+    """A proxy that took the script and hung up was said to have stopped it."""
+    monkeypatch.setattr(ur_stop, "PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server, contextlib.ExitStack() as open_ones:
+
+        def answer():
+            client, _ = server.accept()
+            client.recv(4096)
+            client.sendall(sent)
+            if leaves:
+                client.shutdown(socket.SHUT_WR)
+            open_ones.enter_context(client)
+
+        controller = threading.Thread(target=answer)
+        controller.start()
+        with pytest.raises(OSError):
+            ur_stop.stop("127.0.0.1", server.getsockname()[1])
+        controller.join()
+
+
 def test_nothing_is_armed_that_could_not_be_stopped_beside_its_driver(monkeypatch):
     def closed(host):
         raise ConnectionRefusedError(111, "Connection refused")

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console import jobs
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage import limits, process_ids
@@ -119,6 +120,7 @@ def test_every_process_computes_on_one_thread(monkeypatch) -> None:
 def test_processes_end_with_the_one_that_has_the_jobs_even_if_it_is_killed(tmp_path) -> None:
     program = f"""
 from tests.tasks.console import test_jobs
+from ricochet.tasks.console import jobs
 from ricochet.tasks.console.jobs import run_all
 if __name__ == "__main__":
     jobs = [test_jobs.Job(number, {str(tmp_path)!r}) for number in range(4)]
@@ -170,3 +172,30 @@ def test_a_journal_that_is_a_pipe_or_too_large_is_refused_at_once(tmp_path, monk
             journal(tmp_path / name).read(["a"])
     (tmp_path / "deep").write_text("[" * 9)
     assert journal(tmp_path / "deep").read(["a"]) == {}
+
+
+def test_a_journal_that_is_a_link_is_neither_read_nor_written_through(tmp_path) -> None:
+    """Lines of results were added to whatever file it led to, or that was made."""
+    target, file = tmp_path / "target", tmp_path / "jobs.jsonl"
+    file.symlink_to(target)
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"jobs\.jsonl: found a link"):
+            journal(file).read(["a"])
+        with pytest.raises(OSError):
+            journal(file).add(Job(1, ""), 1.0)
+        assert not target.exists() or target.read_text() == "kept"
+        target.write_text("kept")
+
+
+def test_results_of_much_memory_or_of_none_of_the_jobs_are_refused(tmp_path, monkeypatch) -> None:
+    """64 MiB of empty objects took two gigabytes, and what they decode to an odd error."""
+    file, job = tmp_path / "jobs.jsonl", Job(1, "")
+    made = Journal(file, encode=lambda value: value, decode=lambda entry: entry["value"])
+    made.add(job, [[]] * 100)
+    with pytest.raises(BadInput, match=r"jobs\.jsonl: found a result that is none of its job"):
+        made.read([made.key(job)])
+    monkeypatch.setattr(jobs, "HEAVIEST", 10_000)
+    made.add(job, {"value": [{}] * 100})
+    with pytest.raises(BadInput, match="results of more memory, expected 10000 bytes"):
+        made.read([made.key(job)])
+    assert made.read([]) == {}

@@ -79,6 +79,7 @@ def test_a_right_posterior_is_refused_in_at_most_two_percent() -> None:
         ({"data": np.zeros((3, 2))}, "data: found shape (3, 2)"),
         ({"truth": np.full((100, 2), np.nan)}, "truth: found a value that is not finite"),
         ({"names": np.array(["a", "a"])}, "different names"),
+        ({"names": np.array([0x110000, 0x61], "u4").view("U1")}, "a character that is none"),
         ({"extra": np.zeros(1)}, "unknown key 'extra'"),
         ({"truth": np.array([["x"]])}, "numbers"),
         ({"truth": np.array([[{}]], dtype=object)}, "expected numbers"),
