@@ -1,4 +1,6 @@
-"""The limits of what is read: sizes, counts, depths, lengths and ranges, all of them here.
+"""The limits of what is read: sizes, counts, depths, lengths and ranges.
+
+Those of one reader alone stand beside it: what a decoder, a compiler or DVC may take.
 
 A reader checks them before it reads or allocates what they bound, so that refusing a file takes at
 most a gigabyte. What is registered has limits of its own (`tasks/registry`).

@@ -93,6 +93,17 @@ def sound(request, tmp_path_factory):
 
 
 @pytest.mark.proof
+def test_changes_in_figures(sound, capsys):
+    package, _, place = sound
+    tried = len(list(place.glob("case-*")))
+    if not tried:
+        pytest.skip("no change was tried in this process")
+    with capsys.disabled():
+        print(f"\n{package.kind}: {tried} changed packages, each read or refused")  # noqa: T201
+    assert tried >= 150
+
+
+@pytest.mark.proof
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -82,15 +82,18 @@ def later(blocks):
 
 
 @pytest.mark.parametrize("count", [1, 10])
-def test_blocks_lost_anywhere_in_a_take_of_the_usual_length_are_noted(count):
+def test_blocks_lost_anywhere_in_a_take_of_the_usual_length_are_noted(count, capsys):
     """At each tenth block, and at both ends, of `capture.duration`."""
     duration = catalogue.load_settings(None, [])[Capture].duration
     last = int(duration * 44100 / 480) - count
-    for at in (1, 2, *range(5, last, 10), last - 1, last):
+    places = (1, 2, *range(5, last, 10), last - 1, last)
+    for at in places:
         driver = Driver(lost=later(range(at, at + count)))
         card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
         (gap,) = card.record(duration).gaps
         assert abs(gap - (480 * at - REST)) <= 480, at
+    with capsys.disabled():
+        print(f"\nlost at {len(places)} places, {count} blocks each: all noted")  # noqa: T201
 
 
 def test_a_take_begins_with_its_first_frame_and_ends_with_its_last():

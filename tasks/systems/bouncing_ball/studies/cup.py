@@ -24,6 +24,7 @@ from ricochet.models.systems.bouncing_ball.calibration import posterior
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.models.systems.bouncing_ball.prediction import cup_geometry, cup_success
 from ricochet.models.systems.bouncing_ball.prediction.cup_success import Prediction
+from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.figures import style
 from ricochet.tasks.systems.bouncing_ball.figures import cup as cup_figures
 from ricochet.tasks.systems.bouncing_ball.figures.cup import SuccessMaps
@@ -72,19 +73,32 @@ def run(request: StudyRequest) -> dict[str, Any]:
     sessions = 1 if request.quick else max(1, round(study.repeats / 20))
     places = cup_success.positions()
     rows, maps, first = {}, {}, SEED + APART * request.seed
+    jobs = [
+        _Job(ball, study.drops, first + 1000 * i + 10 * j)
+        for i, ball in enumerate(BALLS)
+        for j in range(sessions)
+    ]
+    tried = run_all(_try, jobs, progress=request.progress)
     for i, ball in enumerate(BALLS):
-        trials = []
-        for j in range(sessions):
-            trials.append(_try(ball, places, study.drops, seed=first + 1000 * i + 10 * j))
-            request.progress(i * sessions + j + 1, len(BALLS) * sessions)
+        trials = tried[i * sessions : (i + 1) * sessions]
         rows[ball], maps[ball] = _row(ball, places, trials, seed=first + 1000 * i + 5)
     style.write(request.out, {"maps": cup_figures.success_maps(maps)})
     setting = _setting(study.drops)
     return {"quick": request.quick, "setting": setting, "paper": PAPER, "balls": rows}
 
 
-def _try(ball: str, places: Float[ndarray, "row column 2"], drops: int, *, seed: int) -> Trial:
+@dataclass(frozen=True)
+class _Job:
+    """A session of a ball, of so many drops."""
+
+    ball: str
+    drops: int
+    seed: int
+
+
+def _try(job: _Job) -> Trial:
     """Calibrate a ball on one session, predict the map and let the twin count it."""
+    ball, drops, seed, places = job.ball, job.drops, job.seed, cup_success.positions()
     session = product_rows.simulate(Session(seed, drops, BALLS[ball].theta))
     start = time.process_time()
     density = posterior.posterior(session.features, session.noise, session.release)
