@@ -150,7 +150,8 @@ class Server:
         return {**os.environ, **own}
 
     def _failed(self, said: str, program: str) -> BadInput:
-        return BadInput(self.address, " ".join(said.split())[:300], f"what {program} can do")
+        found = " ".join(said.split())[:300] or f"{program} ended, without a word"
+        return BadInput(self.address, found, f"what {program} can do")
 
 
 def _refuse_unsafe(version: str) -> None:

@@ -20,6 +20,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +36,7 @@ from ricochet.tasks.recordings.dvc_repository import (
 )
 from ricochet.tasks.recordings.dvc_web import verify_web
 from ricochet.tasks.storage.files import read_bytes
+from ricochet.tasks.storage.free_space import free_under
 from ricochet.tasks.storage.own_temporary import own_temporary
 from ricochet.tasks.storage.secret_files import taken_folder
 
@@ -45,6 +47,8 @@ MEMORY = "DVC_SITE_CACHE_DIR"
 """Variable of where DVC remembers what it has seen of files and remotes."""
 LONGEST = 2**24
 """Bytes of a list of files: more than a hundred thousand of them."""
+SPARE = 2**30
+"""Bytes that stay free on the disk."""
 
 
 def remember_apart() -> None:
@@ -78,6 +82,30 @@ def verify_hosts() -> None:
         return {**prepare(self, **config), "known_hosts": known, "agent_forwarding": False}
 
     SSHFileSystem._prepare_credentials = verified
+
+
+def verify_fetched() -> None:
+    """Have DVC fetch files over SSH, for which there is room; a pipe would be waited for."""
+    if importlib.util.find_spec("sshfs") is None:
+        return
+    from sshfs import SSHFileSystem
+
+    kind: Any = SSHFileSystem
+    get = kind._get_file
+
+    async def fetched(self: Any, source: str, target: str, **options: Any) -> None:
+        facts = await self._info(source)
+        _refuse_odd(source, facts)
+        if (size := facts["size"] or 0) > free_under(Path(target)) - SPARE:
+            raise refusal(source, f"{size} bytes", f"room for it, and {SPARE} bytes beside it")
+        await get(self, source, target, **options)
+
+    kind._get_file = fetched
+
+
+def _refuse_odd(path: str, facts: Mapping[str, Any]) -> None:
+    if facts["type"] != "file":
+        raise refusal(path, "no regular file", "one, as a pipe would be waited for")
 
 
 def verify_files() -> None:
@@ -181,6 +209,7 @@ class _Read:
 def _content(found: Any) -> bytes:
     """Read a list, one byte more than it may have if need be; a local one without waiting."""
     if found.fs.protocol != "local":
+        _refuse_odd(found.path, found.fs.info(found.path))
         with found.fs.open(found.path, "rb") as file:
             content: bytes = file.read(LONGEST + 1)
             return content
@@ -215,6 +244,7 @@ def _run() -> int:
         if here is not None:
             refuse_lent(here)
     verify_hosts()
+    verify_fetched()
     verify_web()
     verify_files()
     verify_lists()

@@ -75,6 +75,32 @@ def test_a_session_goes_to_an_ssh_server_that_is_known_and_to_no_other(repositor
         assert not (tmp_path / "store").exists()
         trust(folder, port, "host")
         published(repository, session)
+        for name, spoil, said in (
+            ("*.dir", os.mkfifo, "found no regular file"),
+            ("*[0-9a-f]", os.mkfifo, "found no regular file"),
+            ("*[0-9a-f]", of_ten_terabytes, "found 10000000000000 bytes"),
+        ):
+            spoilt(repository, tmp_path / "store", name, spoil, said)
+
+
+def of_ten_terabytes(file):
+    """Make a file of zeros that takes no room where it is."""
+    file.touch()
+    os.truncate(file, 10**13)
+
+
+def spoilt(repository, store, name, spoil, said):
+    """Put something in place of a file of a store, see that it is refused, and put it back."""
+    file = next(each for each in store.rglob(name) if each.is_file())
+    kept = file.with_name(f"{file.name}.kept")
+    file.rename(kept)
+    spoil(file)
+    shutil.rmtree(repository / "data")
+    shutil.rmtree(repository / ".dvc" / "cache")
+    with pytest.raises(dvc_publish.PublicationError, match=said):
+        dvc_publish.pull(repository)
+    kept.rename(file)
+    dvc_publish.pull(repository)
 
 
 def published(repository, session):
