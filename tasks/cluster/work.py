@@ -55,7 +55,19 @@ def do(expected: str, work: bytes, job: bytes) -> Any:
         raise OtherProgramError(program())
     use_one_thread()
     with running_on(in_this_process):
-        return pickle.loads(work)(pickle.loads(job))
+        try:
+            return pickle.loads(work)(pickle.loads(job))
+        except Exception as error:
+            _refuse_unshown(error)
+            raise
+
+
+def _refuse_unshown(error: Exception) -> None:
+    """Raise another error where one cannot be written: Dask would wait for ever."""
+    try:
+        str(error), repr(error)
+    except Exception:
+        raise RuntimeError(f"{type(error).__name__}, which cannot be shown") from None
 
 
 async def dask_setup(worker: object) -> None:

@@ -5,8 +5,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+from ricochet.models.core.printable_text import one_line
 from ricochet.models.core.progress import Progress, no_progress
 
+LONGEST = 4000
+"""Characters of a line."""
 ProgressFactory = Callable[[str], contextlib.AbstractContextManager[Progress]]
 """Shows the progress of a step, whose name it is given, while a block runs."""
 
@@ -23,7 +26,7 @@ def part(progress: Progress, number: int, of: int) -> Progress:
 def announce(line: str, *, stream: TextIO | None = None) -> None:
     """Say on standard error, or another stream, what begins now."""
     stream = sys.stderr if stream is None else stream
-    stream.write(f"{line}\n")
+    stream.write(f"{one_line(line, longest=LONGEST)}\n")
     stream.flush()
 
 
@@ -40,7 +43,8 @@ def bar(label: str, *, stream: TextIO | None = None) -> Iterator[Progress]:
     class Bar(tqdm):  # type: ignore[misc]  # it has no types
         monitor_interval = 0  # no thread: every report is looked at (miniters)
 
-    with Bar(desc=label, file=stream, leave=False, dynamic_ncols=True, miniters=1) as drawn:
+    shown = one_line(label)
+    with Bar(desc=shown, file=stream, leave=False, dynamic_ncols=True, miniters=1) as drawn:
 
         def report(done: int, total: int) -> None:
             drawn.total = total

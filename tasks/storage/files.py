@@ -27,7 +27,9 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import array_files, limits
 
 _LARGEST = 2**31
-"""Bytes of arrays that are kept, packed and unpacked, and of a file that is digested."""
+"""Bytes of a file that is digested."""
+_LARGEST_KEPT = 2**28
+"""Bytes of arrays that are kept, packed and unpacked; more are made anew."""
 _SHOWN = 300
 """Characters of a path in a line."""
 _SEAL = "seal"
@@ -225,18 +227,22 @@ def cached_arrays(
 def _kept(path: Path, key: str) -> dict[str, NDArray[Any]] | None:
     """Return the arrays of a file whose seal says that they are those of a key."""
     try:
-        content = read_regular(path, "kept arrays", largest=_LARGEST)
-        arrays = array_files.parse(content, str(path), largest=_LARGEST)
+        content = read_regular(path, "kept arrays", largest=_LARGEST_KEPT)
+        arrays = array_files.parse(content, str(path), largest=_LARGEST_KEPT)
         sealed = arrays.pop(_SEAL).tolist()
     except (ValueError, KeyError):  # absent or damaged, or a seal that is no text
         return None
     return arrays if sealed == [key, _digest_of_arrays(arrays)] else None
 
 
+def _digest_of_array(array: NDArray[Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).hexdigest()
+
+
 def _digest_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return the digest of names, types, shapes and bytes."""
     facts = [
-        [name, array.dtype.str, list(array.shape), sha256(np.ascontiguousarray(array).tobytes())]
+        [name, array.dtype.str, list(array.shape), _digest_of_array(array)]
         for name, array in sorted(arrays.items())
     ]
     return digest_of(facts)

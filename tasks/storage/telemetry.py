@@ -43,7 +43,8 @@ class Telemetry:
         self._path, self._fields = path, {name: set(fields) for name, fields in channels.items()}
         self._flushed: float | None = None
         with writing(path):
-            self._file = path.open("wb")
+            path.unlink(missing_ok=True)  # a link would lead to another's
+            self._file = path.open("xb")
         self._writer = Writer(self._file, chunk_size=CHUNK, compression=CompressionType.ZSTD)
         self._writer.start(profile="", library="ricochet")
         self._numbers = {name: self._register(name, fields) for name, fields in channels.items()}

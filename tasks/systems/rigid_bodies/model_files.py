@@ -106,9 +106,13 @@ def _parsed(file: Path) -> ElementTree.Element:
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", content, re.IGNORECASE) or b"\0" in content:
         raise BadInput(str(file), "a document type, entities or bytes that are no text", EXPECTED)
     try:
-        return ElementTree.fromstring(content)
+        root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         raise BadInput(str(file), f"no XML: {error}", EXPECTED) from error
+    for element in root.iter():  # MuJoCo reads a name without its namespace
+        if any("{" in name or ":" in name for name in (element.tag, *element.attrib)):
+            raise BadInput(str(file), "names of a namespace", "names of MuJoCo's alone")
+    return root
 
 
 def _within(

@@ -73,3 +73,18 @@ def test_keys_of_results_do_not_depend_on_the_cluster() -> None:
 def test_the_usual_folder_of_certificates_is_among_the_outputs(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv(provenance.ARTIFACTS, str(tmp_path))
     assert certificates.folder_of("") == tmp_path / "cluster"
+
+
+class UnshownError(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def fail_unshown(job: int) -> None:
+    raise UnshownError
+
+
+def test_an_error_that_cannot_be_written_is_another() -> None:
+    """Dask waited for ever, with all later jobs of that worker."""
+    with pytest.raises(RuntimeError, match="UnshownError, which cannot be shown"):
+        work.do(work.program(), pickle.dumps(fail_unshown), pickle.dumps(1))

@@ -194,8 +194,13 @@ def test_results_of_much_memory_or_of_none_of_the_jobs_are_refused(tmp_path, mon
     made.add(job, [[]] * 100)
     with pytest.raises(BadInput, match=r"jobs\.jsonl: found a result that is none of its job"):
         made.read([made.key(job)])
-    monkeypatch.setattr(jobs, "HEAVIEST", 10_000)
-    made.add(job, {"value": [{}] * 100})
-    with pytest.raises(BadInput, match="results of more memory, expected 10000 bytes"):
-        made.read([made.key(job)])
-    assert made.read([]) == {}
+    file.unlink()
+    monkeypatch.setattr(jobs, "HEAVIEST", 40_000)
+    every = [Job(number, "") for number in range(2)]
+    for each in every:
+        made.add(each, {"value": [{}] * 100})
+    assert len(made.read([made.key(every[0])])) == 1 and made.read([]) == {}
+    with pytest.raises(BadInput, match="results of more memory, expected 40000 bytes"):
+        made.read(map(made.key, every))
+    made.add(every[0], {"value": [{}] * 1000})  # passed over
+    assert made.read([made.key(every[0])])[made.key(every[0])] == [{}] * 100

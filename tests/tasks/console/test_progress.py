@@ -16,6 +16,13 @@ def test_a_pipe_sees_one_line_a_step_without_control_characters():
     assert stream.getvalue() == "takes ...\n"
 
 
+def test_what_a_file_is_called_writes_no_line_and_no_escape():
+    stream = io.StringIO()
+    with progress.bar("a\x1b]0;title\x07\nrepaired: b", stream=stream):
+        progress.announce("found \x1b[31m", stream=stream)
+    assert stream.getvalue() == "a\\x1b]0;title\\x07 repaired: b ...\nfound \\x1b[31m\n"
+
+
 def test_a_terminal_sees_what_is_done_of_how_much():
     stream = Terminal()
     with progress.bar("takes", stream=stream) as report:

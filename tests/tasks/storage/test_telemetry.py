@@ -113,6 +113,15 @@ def test_a_full_disk_is_one_line_and_what_was_flushed_stays(tmp_path):
     assert log._file.closed
 
 
+def test_a_link_of_the_name_is_replaced_and_what_it_led_to_stays(tmp_path):
+    (tmp_path / "kept").write_text("precious")
+    (tmp_path / "a.mcap").symlink_to(tmp_path / "kept")
+    Telemetry(tmp_path / "a.mcap", CHANNELS).close()
+    assert (tmp_path / "kept").read_text() == "precious"
+    assert not (tmp_path / "a.mcap").is_symlink()
+    assert not telemetry_reader.read(tmp_path / "a.mcap")
+
+
 @pytest.mark.parametrize(
     ("channel", "time", "fields"),
     [

@@ -7,7 +7,6 @@ Commands are those of the challenge's interface: joint positions and speeds at t
 20 ms.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck import recording_plan
 from ricochet.models.systems.air_hockey.puck.recording_plan import STROKE, Play
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import (
     output_folder,
     read_regular,
@@ -111,7 +111,7 @@ def _refuse_others(file: Path) -> None:
     manifest, free = file.with_suffix(".json"), f"a new name, or strokes of {SCHEMA}"
     stated: dict[str, Any] = {}
     if os.path.lexists(manifest):
-        stated = _stated(read_regular(manifest, free, largest=LARGEST))
+        stated = _stated(read_regular(manifest, free, largest=limits.TEXT))
         if stated.get("schema") != SCHEMA:
             raise BadInput(shown(manifest), "another file", free)
     if os.path.lexists(file):
@@ -123,7 +123,6 @@ def _refuse_others(file: Path) -> None:
 def _stated(content: bytes) -> dict[str, Any]:
     """Return an object of JSON, an empty one of anything else."""
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
+        return checked_json.parse_object(content, "a manifest of strokes")
+    except BadInput:
         return {}
-    return found if isinstance(found, dict) else {}

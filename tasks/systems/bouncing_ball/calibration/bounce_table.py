@@ -36,6 +36,8 @@ class Bounce:
     energy_kept: float | None
 
 
+MOST = 100_000
+"""Rows of a table: bounces of all takes of a session."""
 COLUMNS = tuple(field.name for field in fields(Bounce))
 
 
@@ -56,16 +58,21 @@ def text(found: Sequence[Bounce]) -> str:
 
 
 def read(content: str) -> list[Bounce]:
-    """Return the rows of a text that `text` wrote.
+    """Return the rows of a text that `text` wrote; ValueError if it is none, or has too many.
 
     >>> row = Bounce(1, 2, 0.5, 2.0, None, None, None)
     >>> read(text([row])) == [row]
     True
     """
-    return [
-        Bounce(int(drop), int(bounce), float(time), *(float(v) if v else None for v in rest))
-        for drop, bounce, time, *rest in list(csv.reader(io.StringIO(content)))[1:]
-    ]
+    if (count := content.count("\n")) > MOST:
+        raise ValueError(f"{count} rows, expected at most {MOST}")
+    try:
+        return [
+            Bounce(int(drop), int(bounce), float(time), *(float(v) if v else None for v in rest))
+            for drop, bounce, time, *rest in list(csv.reader(io.StringIO(content)))[1:]
+        ]
+    except (csv.Error, TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _of_drop(number: int, drop: Drop, drag: float) -> Iterator[Bounce]:

@@ -14,8 +14,8 @@ from ricochet.tasks.recordings import sessions
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.runs import OpenRun, Tracker
 from ricochet.tasks.registry.versions import Registered
-from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.files import digest_of
+from ricochet.tasks.storage import array_files, checked_json, limits
+from ricochet.tasks.storage.files import digest_of, read_regular
 from ricochet.tasks.storage.provenance import workplace
 from ricochet.tasks.systems.bouncing_ball.calibration import run as steps
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
@@ -99,8 +99,10 @@ def publish_comparison(
         return run
     samples = {}
     for target in children:
-        with np.load(target.folder / "samples.npz") as arrays:
-            samples[target.name] = arrays["theta"]
+        file = target.folder / "samples.npz"
+        content = read_regular(file, "an answer's samples", largest=limits.ARRAYS)
+        found_there = array_files.parse(content, str(file), largest=limits.ARRAYS)
+        samples[target.name] = found_there["theta"]
     tracker.client.log_figure(run.run_id, calibration.comparison(samples), COMPARISON)
     results = {target.name: checked_json.load(target.folder / "result.json") for target in children}
     described = _described(run, results, COMPARISON)

@@ -6,6 +6,7 @@ refuses every address, and any program but its own. It can be sent by mail and o
 
 import base64
 import hashlib
+import math
 import re
 import shlex
 import string
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import read_bytes, write_bytes
@@ -45,7 +47,7 @@ def write(recording: Path, folder: Path) -> Path:
     details = checked_json.load(folder / "details.json", "the result's details")
     if result["sessions"] != [recording.name]:
         raise BadInput(str(folder), f"results of {result['sessions']}", f"of {recording.name}")
-    bounces = bounce_table.read(read_bytes(folder / "bounces.csv", "bounces").decode())
+    bounces = _bounces(folder / "bounces.csv")
     samples, rate = sessions.load_clip(recording)
     times = [row.time_s for row in bounces]
     part = sound.excerpt(samples, rate, first=min(times), last=max(times))
@@ -53,6 +55,17 @@ def write(recording: Path, folder: Path) -> Path:
         folder / folders.PAGE, document(recording.name, result, details, bounces, part).encode()
     )
     return folder / folders.PAGE
+
+
+def _bounces(file: Path) -> list[Bounce]:
+    content = read_bytes(file, "bounces")
+    try:
+        found = bounce_table.read(content.decode())
+    except ValueError as error:
+        raise BadInput(str(file), one_line(error), "a table of bounces") from error
+    if not found or not all(math.isfinite(row.time_s) for row in found):
+        raise BadInput(str(file), "no bounce, or one at no time", "a table of bounces")
+    return found
 
 
 def document(

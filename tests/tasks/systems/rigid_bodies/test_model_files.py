@@ -44,6 +44,8 @@ REFUSED = {
     "a home": ("<asset><skin file='~/x.skn'/></asset>", "expected a file in the model's folder"),
     "a side of a cube": ("<asset><texture fileright='/x.png'/></asset>", "fileright: found '/x.p"),
     "a plugin": ("<extension><plugin plugin='x'/></extension>", "<extension>, whose code is not"),
+    "an include of a namespace": ("<include xmlns='x' file='/x.xml'/>", "names of a namespace"),
+    "an attribute of a namespace": ("<a xmlns:b='x' b:file='/x.xml'/>", "names of a namespace"),
     "a plugin of a body": ("<worldbody><plugin instance='x'/></worldbody>", "<plugin>, whose code"),
     "a free joint": ("<worldbody><body><freejoint/><geom size='1'/></body></worldbody>", "a free"),
     "an unknown element": ("<foo/>", "unrecognized element"),

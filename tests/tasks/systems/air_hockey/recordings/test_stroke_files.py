@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.recordings import stroke_files
@@ -92,7 +93,9 @@ def test_strokes_that_were_written_before_are_replaced(request_, tmp_path):
     assert json.loads(file.with_suffix(".json").read_text())["sha256"] == sha256(file)
 
 
-@pytest.mark.parametrize("content", [b"{}", b'{"schema": "ricochet.puck-episodes/1"}', b"no JSON"])
+@pytest.mark.parametrize(
+    "content", [b"{}", b'{"schema": "ricochet.puck-episodes/1"}', b"no JSON", b"[" * 10**6]
+)
 def test_the_manifest_of_something_else_is_never_overwritten(request_, tmp_path, content):
     manifest = tmp_path / "strokes.json"
     manifest.write_bytes(content)
@@ -100,6 +103,14 @@ def test_the_manifest_of_something_else_is_never_overwritten(request_, tmp_path,
         stroke_files.write(request_, tmp_path / "strokes.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["strokes.json"]
     assert manifest.read_bytes() == content
+
+
+def test_a_manifest_of_much_is_not_read(request_, tmp_path, monkeypatch):
+    """One of 60 MB took 1.8 GB."""
+    monkeypatch.setattr(limits, "TEXT", 10_000)
+    (tmp_path / "strokes.json").write_bytes(b"[" + b"[]," * 10_000 + b"[]]")
+    with pytest.raises(BadInput, match=r"strokes\.json: found 30004 bytes, expected at most 10000"):
+        stroke_files.write(request_, tmp_path / "strokes.npz")
 
 
 def test_a_file_that_no_manifest_of_strokes_states_is_never_overwritten(request_, tmp_path):

@@ -52,3 +52,20 @@ def test_the_text_has_units_a_row_a_bounce_and_empty_fields() -> None:
     assert [row["drop"] for row in read] == ["1"] * 6 + ["2"] * 4
     assert read[0]["speed_before_m_per_s"] == "" and read[1]["energy_kept"] == "0.640000"
     assert [float(row["time_s"]) for row in read[:6]] == pytest.approx(drops[0].times.tolist())
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a\n1,2,x,,,,\n", "a\n\n", "a\n1,2,3,4,5,6,7,8\n", "a\n" + "9" * 5000 + ",1,1,,,,\n"],
+)
+def test_what_is_no_table_is_a_value_error(content: str) -> None:
+    with pytest.raises(ValueError):
+        bounce_table.read(content)
+
+
+def test_a_table_of_very_many_rows_is_refused_before_it_is_read(monkeypatch) -> None:
+    """A million rows took a page 1.7 GB."""
+    monkeypatch.setattr(bounce_table, "MOST", 10)
+    assert len(bounce_table.read("a\n" + "1,1,1,,,,\n" * 9)) == 9
+    with pytest.raises(ValueError, match="11 rows, expected at most 10"):
+        bounce_table.read("a\n" + "1,1,1,,,,\n" * 10)
