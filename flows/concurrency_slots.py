@@ -51,31 +51,15 @@ def settle(client: SyncPrefectClient) -> list[str]:
 
 
 def _differences(client: SyncPrefectClient) -> Iterator[Difference]:
-    for each in list(_limited(client)):
-        held = _held(client, each.id)
-        if held != each.taken:
-            yield Difference(each.name, each.limit, each.taken, held)
-
-
-@dataclass(frozen=True)
-class _Limited:
-    """A deployment that has a limit."""
-
-    id: UUID
-    name: str
-    limit: UUID
-    taken: int
-
-
-def _limited(client: SyncPrefectClient) -> Iterator[_Limited]:
-    """Read the deployments that have a limit; one that the server cannot show is passed over."""
+    """Yield those of all deployments; one that the server cannot show is passed over."""
     deployments = prefect_pages.read(
         lambda count, offset: client.read_deployments(limit=count, offset=offset),
         prefect_pages.Gaps(),
     )
     for each in deployments:
-        if (limit := each.global_concurrency_limit) is not None:
-            yield _Limited(each.id, each.name, limit.id, limit.active_slots)
+        limit = each.global_concurrency_limit
+        if limit is not None and (held := _held(client, each.id)) != limit.active_slots:
+            yield Difference(each.name, limit.id, limit.active_slots, held)
 
 
 def _held(client: SyncPrefectClient, deployment: UUID) -> int:
