@@ -3,7 +3,8 @@
     ID/take-0000.wav   the bytes of a WAV or FLAC of PCM or float32; anything else as FLAC, 24 bit,
                        or as WAV where it has more than eight channels
     ID/session.json    the session
-    ID/import.json     what was stated, and which recording each take was made of
+    ID/import.json     what was stated, which recording each take was made of, and what stood out as
+                       recordings were cut
 
 What decides a session is the statement: what is said of rig and object, and the digests of the
 recordings in their order. Where a session of the same statement is there, nothing is written; where
@@ -35,8 +36,22 @@ SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3", *media_files.SUFFI
 AS_THEY_ARE = (".wav", ".flac")
 MOST_FILES = 1000
 
-Cut = Callable[[Path, Float[ndarray, "channel frame"], int], Sequence[tuple[int, int]]]
-"""Where a recording is cut into takes, first frame and end of each, from samples and rate, Hz."""
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where a recording is cut into takes.
+
+    Attributes:
+        takes: First frame and end of each.
+        notes: What stands out, a sentence each.
+    """
+
+    takes: tuple[tuple[int, int], ...]
+    notes: tuple[str, ...] = ()
+
+
+Cut = Callable[[Path, Float[ndarray, "channel frame"], int], Cuts]
+"""Cuts a recording, from its file, samples and rate, Hz."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +144,15 @@ def write(
     Raises:
         BadInput: A recording cannot be read, or is not of the rig or the rate of the others.
     """
-    takes, origins, rig = list[Take](), list[Origin](), plan.rig
+    takes, origins, notes, rig = list[Take](), list[Origin](), list[str](), plan.rig
     for number, file in enumerate(files):
         audio = read(file)
         if number == 0:
             rig = replace(plan.rig, sample_rate=audio.sample_rate)
         _check(file, audio, rig, files[0])
-        for first, end in cut(file, audio.samples, audio.sample_rate):
+        cuts = cut(file, audio.samples, audio.sample_rate)
+        notes += [f"{file.name}: {sentence}" for sentence in cuts.notes]
+        for first, end in cuts.takes:
             content, suffix = _content(file, audio, first, end)
             name = f"take-{len(takes):04d}{suffix}"
             write_bytes(folder / name, content)
@@ -144,6 +161,7 @@ def write(
         progress(number + 1, len(files))
     made = replace(plan, rig=rig, started_at=_earliest(files))
     report = {"schema": SCHEMA, "stated": stated, "takes": [asdict(each) for each in origins]}
+    report |= {"notes": notes}
     write_json(folder / REPORT, report, indent=1)
     write_json(folder / manifests.MANIFEST, sessions.to_json(made, tuple(takes)), indent=1)
 
@@ -165,6 +183,12 @@ def levels(session: Session) -> tuple[Level, ...]:
 def origins(folder: Path) -> dict[str, str]:
     """Return the name of the recording that each take was made of."""
     return {row["take"]: row["file"] for row in _report(folder)["takes"]}
+
+
+def notes(folder: Path) -> list[str]:
+    """Return what stood out as recordings were cut."""
+    noted = _report(folder).get("notes")
+    return [str(sentence) for sentence in noted] if isinstance(noted, list) else []
 
 
 def _report(folder: Path) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ricochet.models.systems.bouncing_ball.listening import bounce_chains
 from ricochet.tasks.console.progress import bar, part
 from ricochet.tasks.figures import style
 from ricochet.tasks.recordings import importing, manifests, microphones_file, recorder, sessions
+from ricochet.tasks.recordings.importing import Cuts
 from ricochet.tasks.recordings.microphones_file import StatedMicrophones
 from ricochet.tasks.recordings.sessions import Session
 from ricochet.tasks.settings import Settings
@@ -116,7 +117,8 @@ def run(request: ImportRequest, settings: Settings, out: Path) -> dict[str, Any]
     folder, state = (plan.folder, "imported") if there is None else (there, "unchanged")
     picture = _draw(found, folder, out)
     result = {**_result(folder, found, state), "picture": str(picture), "published": None}
-    result |= {"notes": import_notes.notes(found, settings[Calibrate])}
+    noted = importing.notes(there or plan.folder)
+    result |= {"notes": [*noted, *import_notes.notes(found, settings[Calibrate])]}
     result |= {"next": _next(folder, microphones, settings[Calibrate])}
     write_json(out / "result.json", result)
     return result
@@ -148,10 +150,8 @@ def package_name(request: ImportRequest) -> str:
     return f"{request.ball}-{request.surface}"
 
 
-def cut(
-    path: Path, samples: Float[ndarray, "channel frame"], sample_rate: int
-) -> list[tuple[int, int]]:
-    """Return the first frame and the end of each drop, cut midway between bounces of two.
+def cut(path: Path, samples: Float[ndarray, "channel frame"], sample_rate: int) -> Cuts:
+    """Cut midway between bounces of two drops; note drops that may be another ball's.
 
     What holds one drop, or nothing that is surely several, stays whole.
 
@@ -159,20 +159,23 @@ def cut(
         BadInput: Drops overlap.
     """
     heard, end = onsets.detect(samples, float(sample_rate)), samples.shape[1]
-    if len(bounce_chains.find_chains(heard)) < 2:
-        return [(0, end)]
+    chains = len(bounce_chains.find_chains(heard))
+    if chains < 2:
+        return Cuts(((0, end),))
     try:
         alike = alike_onsets.detect(samples, float(sample_rate), heard)
         found = drop_choice.choose(heard, alike)
     except NoBallError:
-        return [(0, end)]
+        return Cuts(((0, end),))
     drops = sorted((*found.drops, *found.copies), key=lambda drop: float(drop.times[0]))
     pairs = list(itertools.pairwise(drops))
     if any(after.times[0] <= before.times[-1] for before, after in pairs):
         raise BadInput(str(path), "drops that overlap", "one ball at a time, or one drop a file")
     middles = [0.5 * float(before.times[-1] + after.times[0]) for before, after in pairs]
     edges = [0, *(round(middle * sample_rate) for middle in middles), end]
-    return list(itertools.pairwise(edges))
+    said = f"of {chains} drops {len(drops)} are taken for the ball's: one ball at a time"
+    notes = (said,) if len(drops) < chains else ()
+    return Cuts(tuple(itertools.pairwise(edges)), notes)
 
 
 def lines(result: Mapping[str, Any]) -> list[str]:

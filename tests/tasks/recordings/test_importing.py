@@ -9,13 +9,14 @@ import soundfile
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import importing, sessions
+from ricochet.tasks.recordings.importing import Cuts
 from tests.tasks.recordings import small_sessions
 
 RATE = small_sessions.RATE
 
 
 def whole(path, samples, rate):
-    return [(0, samples.shape[1])]
+    return Cuts(((0, samples.shape[1]),))
 
 
 def sealed(folder, files, *, cut=whole, **changes):
@@ -60,7 +61,7 @@ def test_wav_and_flac_stay_as_they_are_byte_by_byte(tmp_path):
 
 def test_pieces_together_are_the_recording(tmp_path):
     samples = record(tmp_path / "a.wav", subtype="PCM_24")
-    pieces = [(0, 300), (300, 800)]
+    pieces = Cuts(((0, 300), (300, 800)), ("two",))
     session = sealed(tmp_path / "s", [tmp_path / "a.wav"], cut=lambda *_: pieces)
     found = [sessions.load_take(session.folder / take.file) for take in session.takes]
     assert np.array_equal(np.concatenate(found, axis=1), samples.astype(np.float64))
@@ -69,6 +70,7 @@ def test_pieces_together_are_the_recording(tmp_path):
         ("a.wav", 0, 300),
         ("a.wav", 300, 800),
     ]
+    assert importing.notes(session.folder) == ["a.wav: two"]
 
 
 def test_recordings_that_differ_in_rate_or_channels_are_named(tmp_path):

@@ -138,6 +138,21 @@ def test_a_recording_of_two_drops_is_cut_between_them(tmp_path, asked, drops, im
     assert pieces[0].shape[1] < drops[0].shape[1] + 0.3 * RIG.sample_rate
 
 
+@pytest.mark.parametrize(("restitution", "used"), [(0.8, 2), (0.7, 1)])
+def test_a_drop_of_another_ball_in_a_recording_is_said(
+    tmp_path, asked, drops, imported, restitution, used
+):
+    """Whether it is left out, or is the one that is surely a ball's."""
+    long = tmp_path / "long.wav"
+    scene = Scene(restitution, 3.5, 0.26, reverberation_time=0.0)
+    other = SimulatedRig(RIG, scene, draw=np.random.default_rng(5)).record(1.5)
+    soundfile.write(long, np.concatenate([*drops, other.samples], axis=1).T, RIG.sample_rate)
+    request = replace(asked, files=(long,))
+    notes = imported(request)["notes"]
+    assert notes[0] == f"long.wav: of 3 drops {used} are taken for the ball's: one ball at a time"
+    assert imported(request)["notes"] == notes  # of what is there already
+
+
 def spoilt(folder, change):
     for path in folder.iterdir():
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
