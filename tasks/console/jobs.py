@@ -28,6 +28,7 @@ from ricochet.models.core.printable_text import one_line
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage import limits
+from ricochet.tasks.storage.parsed_size import most_memory
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -36,8 +37,6 @@ Executor = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, A
 """Does jobs by a function, both picklable, and yields their places with the results as they come;
 a job's exception is raised, and what has not begun is then not begun."""
 
-HEAVIEST = 2**28
-"""Bytes that results of a journal take once they are parsed, about."""
 _EXECUTOR: ContextVar[Executor | None] = ContextVar("executor", default=None)
 
 
@@ -79,12 +78,13 @@ class Journal(Generic[Result]):
             self._append("")
         wanted, found, held = set(keys), dict[str, Any](), 0
         for line in io.BytesIO(content):
+            memory = most_memory(line)
+            if held + memory > limits.PARSED:
+                raise BadInput(str(self.file), "results of more memory", f"{limits.PARSED} bytes")
             entry = _parsed(line)
             if entry is None or (key := _dumped(entry.get("job"))) not in wanted:
                 continue
-            found[key], held = entry.get("result"), held + _memory(line)
-            if held > HEAVIEST:
-                raise BadInput(str(self.file), "results of more memory", f"{HEAVIEST} bytes")
+            found[key], held = entry.get("result"), held + memory
         return {key: self._decoded(result) for key, result in found.items()}
 
     def add(self, job: Any, result: Result) -> None:
@@ -206,14 +206,8 @@ def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
-def _memory(line: bytes) -> int:
-    """Return about how many bytes JSON takes once it is parsed."""
-    text = 0 if line.isascii() else 4 * len(line)
-    return text + 64 * line.count(b"[") + 240 * line.count(b"{") + 40 * line.count(b",")
-
-
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    if len(line) > limits.TEXT or _memory(line) > HEAVIEST:
+    if len(line) > limits.TEXT:
         return None
     try:
         return dict(json.loads(line))

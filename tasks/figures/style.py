@@ -17,7 +17,7 @@ from matplotlib.image import imread
 from matplotlib.patches import Ellipse
 from numpy import ndarray
 
-from ricochet.tasks.storage.files import output_folder, write_bytes
+from ricochet.tasks.storage.files import output_folder, write_bytes, writing
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 REGION = 4.605
@@ -32,7 +32,13 @@ def to_png(figure: Figure) -> bytes:
 
 
 def write(folder: Path, figures: Mapping[str, Figure]) -> None:
-    """Write figures as PNG files, by their names; `BadInput` if the place cannot be written."""
+    """Write figures as PNG files, by their names; `BadInput` if the place cannot be written.
+
+    A link in place of the folder is removed: what it leads to is not a result's.
+    """
+    if folder.is_symlink():
+        with writing(folder):
+            folder.unlink()
     place = output_folder(folder)
     for name, figure in figures.items():
         write_bytes(place / f"{name}.png", to_png(figure))

@@ -99,7 +99,7 @@ def parse(text: str | bytes, where: str) -> Any:
         BadInput: It is no JSON, too large, too deep or of too many values, a key stands twice, or
             a number has too many digits or is none.
     """
-    return _parsed(check(text, where, values=limits.PARSED), where)
+    return _parsed(check(text, where, values=limits.VALUES), where)
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:

@@ -12,8 +12,8 @@ MANIFEST, FILES = 2**26, 200_000
 """Bytes of the manifest of a backup, and files that it names."""
 LOG, LOG_LINE = 2**24, 2**14
 """Bytes of the log of promotions, and of a line of it that is read."""
-JOURNAL = 2**26
-"""Bytes of the journal of a search."""
+JOURNAL, JOURNAL_LINES = 2**26, 100_000
+"""Bytes of a journal of jobs or of a search, and lines of the latter."""
 SETTINGS = 2**18
 """Bytes of a file of YAML, and characters of a `--set`."""
 TABLE = 2**25
@@ -25,9 +25,9 @@ ARRAYS = 2**27
 """Bytes of an archive of arrays, packed or unpacked."""
 
 VALUES = 650_000
-"""In the lists and objects of JSON that is read as a dataclass."""
-PARSED = 2_000_000
-"""In the lists and objects of other JSON: half of what 16 MB could hold."""
+"""In the lists and objects of JSON."""
+PARSED = 2**28
+"""Bytes of memory that a journal takes once it is parsed."""
 DEPTH = 32
 """Lists and objects within one another, in JSON and YAML."""
 DIGITS = 300
@@ -39,6 +39,8 @@ ROWS = 500_000
 COLUMNS = 1000
 CELLS = 3_000_000
 
+UNITS = 1024
+"""Of a layer of a network that is trained, or comes in a package that an arm moves by."""
 TAKES = 10_000
 """Of a session."""
 CHANNELS = 64

@@ -23,6 +23,7 @@ from optuna.trial import Trial, TrialState
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import database_address, files, limits
+from ricochet.tasks.storage.parsed_size import most_memory
 
 JOURNAL = "search.journal"
 HEARTBEAT, GRACE = 15, 90
@@ -34,8 +35,7 @@ def journal(folder: Path) -> JournalStorage:
     """Return the journal of a folder of results; BadInput where something else is there."""
     path, expected = folder.absolute() / JOURNAL, "the journal of a search"
     if path.is_symlink() or path.exists():
-        with files.regular(path, expected, largest=limits.JOURNAL, links=False):
-            pass
+        _check_size(path, expected)
     lock = path.with_name(f"{JOURNAL}.lock")  # a link to the journal, while Optuna writes it
     if lock.is_symlink() and not lock.exists():  # Optuna would wait for ever
         lock.unlink()
@@ -45,6 +45,17 @@ def journal(folder: Path) -> JournalStorage:
         return JournalStorage(JournalFileBackend(str(path)))
     except (ValueError, AssertionError, RecursionError, KeyError, TypeError) as error:
         raise BadInput(files.shown(path), f"none: {error}"[:200], expected) from error
+
+
+def _check_size(path: Path, expected: str) -> None:
+    """Refuse what would take Optuna more memory or time than a search has use for."""
+    with files.regular(path, expected, largest=limits.JOURNAL, links=False) as file:
+        content = file.read(limits.JOURNAL)
+    if (lines := content.count(b"\n")) > limits.JOURNAL_LINES:
+        raise BadInput(files.shown(path), f"{lines} lines", f"at most {limits.JOURNAL_LINES}")
+    if (memory := most_memory(content)) > limits.PARSED:
+        found = f"about {memory} bytes once it is parsed"
+        raise BadInput(files.shown(path), found, f"at most {limits.PARSED}")
 
 
 @contextlib.contextmanager

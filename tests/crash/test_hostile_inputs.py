@@ -241,7 +241,7 @@ TEXTS = {
     "10^30": str(10**30),
     "5000 digits": "1" * 5000,
     "no text": "",
-    "a long text": "x" * 200_000,
+    "a long text": "x" * 10_000,
     "a long list": "[" + "x," * 1001 + "x]",
     "an escape": '"\\e[31m"',
     "a list of lists": "[[[[1]]]]",

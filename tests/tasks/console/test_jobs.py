@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.console import jobs
 from ricochet.tasks.console.jobs import Journal, run_all
 from ricochet.tasks.console.threads import use_one_thread
 from ricochet.tasks.storage import limits, process_ids
@@ -195,12 +194,15 @@ def test_results_of_much_memory_or_of_none_of_the_jobs_are_refused(tmp_path, mon
     with pytest.raises(BadInput, match=r"jobs\.jsonl: found a result that is none of its job"):
         made.read([made.key(job)])
     file.unlink()
-    monkeypatch.setattr(jobs, "HEAVIEST", 40_000)
-    every = [Job(number, "") for number in range(2)]
+    monkeypatch.setattr(limits, "PARSED", 80_000)
+    every = [Job(number, "") for number in range(3)]
     for each in every:
         made.add(each, {"value": [{}] * 100})
     assert len(made.read([made.key(every[0])])) == 1 and made.read([]) == {}
-    with pytest.raises(BadInput, match="results of more memory, expected 40000 bytes"):
+    with pytest.raises(BadInput, match="results of more memory, expected 80000 bytes"):
         made.read(map(made.key, every))
-    made.add(every[0], {"value": [{}] * 1000})  # passed over
-    assert made.read([made.key(every[0])])[made.key(every[0])] == [{}] * 100
+    for value in ([{}] * 1000, {f"{key:x}": 300 for key in range(1000)}):
+        file.unlink()
+        made.add(every[0], {"value": value})
+        with pytest.raises(BadInput, match="results of more memory"):
+            made.read([made.key(every[1])])  # before it is parsed

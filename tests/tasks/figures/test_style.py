@@ -23,3 +23,13 @@ def test_pixels_are_those_of_the_picture():
     assert pixels.shape[2] == 3
     assert (pixels[0, 0] == 255).all()
     assert pixels.min() < 100
+
+
+def test_a_link_in_place_of_the_folder_is_removed_and_where_it_leads_is_left(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.png").write_text("mine")
+    (tmp_path / "figures").symlink_to(elsewhere)
+    style.write(tmp_path / "figures", {"a": Figure()})
+    assert (elsewhere / "a.png").read_text() == "mine"
+    assert not (tmp_path / "figures").is_symlink() and (tmp_path / "figures" / "a.png").exists()

@@ -121,7 +121,7 @@ def test_of_very_many_faults_the_number_is_said():
 
 
 def test_other_json_has_a_bound_of_values_too(monkeypatch):
-    monkeypatch.setattr(limits, "PARSED", 1000)
+    monkeypatch.setattr(limits, "VALUES", 1000)
     assert len(checked_json.parse("[" + "[]," * 498 + "[]]", "it")) == 499
     with pytest.raises(BadInput, match="more than 1000 values"):
         checked_json.parse("[" + "[]," * 1000 + "[]]", "it")

@@ -124,6 +124,17 @@ def test_a_journal_that_is_none_is_refused_at_once(tmp_path, monkeypatch, there)
         search.completed("a study", tmp_path)
 
 
+@pytest.mark.parametrize(("limit", "found"), [("JOURNAL_LINES", "lines"), ("PARSED", "about")])
+def test_a_journal_that_would_take_optuna_long_or_much_memory_is_refused(
+    tmp_path, monkeypatch, limit, found
+) -> None:
+    """64 MiB of empty objects took over two gigabytes."""
+    tried(tmp_path, trials=2)
+    monkeypatch.setattr(limits, limit, 3)
+    with pytest.raises(BadInput, match=rf"search\.journal: found {found}|found \d+ {found}"):
+        search.search(space(), tmp_path, trials=3, seed=5)
+
+
 @pytest.mark.parametrize(
     "text", ["garbage\n" * 3, "[" * 100_000 + "\n", '{"op_code": 99}\n', "[]\n", "{}\n"]
 )

@@ -12,6 +12,7 @@ from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Setting
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE
+from ricochet.tasks.storage import limits
 
 if TYPE_CHECKING:
     from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
@@ -62,6 +63,8 @@ def check(shooter: "Shooter", where: str) -> None:
     for values in vars(shooter.energy).values():
         if np.size(values) == 0 or not np.abs(values).max() <= LARGEST_WEIGHT:
             raise BadInput(f"{where}: energy", "weights beyond all measure, or none", "a network")
+    if (units := len(shooter.energy.last)) > limits.UNITS:
+        raise BadInput(f"{where}: energy", f"{units} units", f"at most {limits.UNITS} in a layer")
     _check_modes(shooter.modes, where)
 
 

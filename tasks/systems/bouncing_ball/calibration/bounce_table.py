@@ -36,8 +36,8 @@ class Bounce:
     energy_kept: float | None
 
 
-MOST = 100_000
-"""Rows of a table: bounces of all takes of a session."""
+MOST, WIDEST = 100_000, 120
+"""Rows of a table, bounces of all takes of a session, and characters of one on average."""
 COLUMNS = tuple(field.name for field in fields(Bounce))
 
 
@@ -64,8 +64,11 @@ def read(content: str) -> list[Bounce]:
     >>> read(text([row])) == [row]
     True
     """
-    if (count := content.count("\n")) > MOST:
-        raise ValueError(f"{count} rows, expected at most {MOST}")
+    count, commas = content.count("\n"), content.count(",")
+    if count > MOST or len(content) > WIDEST * (count + 1):
+        raise ValueError(f"{count} rows of {len(content)} characters, expected at most {MOST}")
+    if commas > (len(COLUMNS) - 1) * (count + 1):
+        raise ValueError(f"{commas} commas in {count} rows, expected {len(COLUMNS)} columns")
     try:
         return [
             Bounce(int(drop), int(bounce), float(time), *(float(v) if v else None for v in rest))

@@ -10,11 +10,11 @@ above several results is their index.
 """
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import write_json, writing
 from ricochet.tasks.storage.provenance import artifacts
 
@@ -81,6 +81,14 @@ def make_room(place: Path) -> Path | None:
         return None
     with writing(moved):
         return place.rename(moved)
+
+
+def refuse_heavy(places: Iterable[Path], out: Path) -> None:
+    """Refuse earlier results that are too large to be held at once: `BadInput`."""
+    there = [place / "result.json" for place in places]
+    size = sum(file.stat().st_size for file in there if file.is_file())
+    if size > limits.TEXT:
+        raise BadInput(str(out), f"earlier results of {size} bytes", f"at most {limits.TEXT}")
 
 
 def write_index(folders: Mapping[str, Path], out: Path) -> None:

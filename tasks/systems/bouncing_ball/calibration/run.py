@@ -65,6 +65,7 @@ def unchanged(
     Where results are to be published, only registered ones count.
     """
     found = targets(sessions, request.out)
+    folders.refuse_heavy((target.folder for target in found), request.out)
     before = [(target, _settled(target, request, published)) for target in found]
     entries = {
         target.name: _entry(target, result, unchanged=True)
@@ -108,6 +109,7 @@ def run(
     work = do or _alone
     results: dict[str, Any] = {}
     found = targets(sessions, request.out)
+    folders.refuse_heavy((target.folder for target in found), request.out)
     pairs = [target.folder for target in found if not target.bare and target.folder != request.out]
     moved = [folder for folder in map(folders.make_room, pairs) if folder is not None]
     for target in found:

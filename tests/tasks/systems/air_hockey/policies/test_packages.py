@@ -20,6 +20,7 @@ from ricochet.models.systems.air_hockey.shots import energy_network, objective
 from ricochet.models.systems.air_hockey.table import Table
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.kinds import SCHEMA
+from ricochet.tasks.storage import limits
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import agents
 from ricochet.tasks.systems.air_hockey.policies import packages as energy_packages
@@ -119,6 +120,13 @@ def test_arrays_that_are_no_policy_are_refused(written, spoil) -> None:
     arrays = safetensors.numpy.load((written / FILES[1]).read_bytes())
     change(written, FILES[1], safetensors.numpy.save(spoil(arrays)))
     with pytest.raises(BadInput):
+        energy_packages.read(written)
+
+
+def test_a_network_too_wide_for_the_period_is_refused(written, monkeypatch) -> None:
+    """One of 3,900 units filled the 64 MiB of a package, and had the arm wait 85 ms a step."""
+    monkeypatch.setattr(limits, "UNITS", len(energy_packages.read(written).energy.last) - 1)
+    with pytest.raises(BadInput, match="energy: found 8 units, expected at most 7 in a layer"):
         energy_packages.read(written)
 
 

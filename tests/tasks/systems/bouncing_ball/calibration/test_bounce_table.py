@@ -67,5 +67,12 @@ def test_a_table_of_very_many_rows_is_refused_before_it_is_read(monkeypatch) -> 
     """A million rows took a page 1.7 GB."""
     monkeypatch.setattr(bounce_table, "MOST", 10)
     assert len(bounce_table.read("a\n" + "1,1,1,,,,\n" * 9)) == 9
-    with pytest.raises(ValueError, match="11 rows, expected at most 10"):
+    with pytest.raises(ValueError, match="11 rows of 102 characters, expected at most 10"):
         bounce_table.read("a\n" + "1,1,1,,,,\n" * 10)
+
+
+@pytest.mark.parametrize("row", ["1," * 100 + "1", "٣" * 1000, "1,1,1,,,," * 200])
+def test_a_table_whose_rows_are_no_bounces_is_refused_before_it_is_taken_apart(row: str) -> None:
+    """One row of millions of cells took a gigabyte."""
+    with pytest.raises(ValueError, match=r"expected (7 columns|at most 100000)"):
+        bounce_table.read(f"a\n{row}\n")

@@ -13,6 +13,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import Size
 from ricochet.tasks.recordings import manifests
 from ricochet.tasks.recordings.sessions import Session
+from ricochet.tasks.storage import limits
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball.calibration import report, run, targets
 from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
@@ -116,6 +117,18 @@ def test_a_second_run_does_nothing_and_says_so(tmp_path, asked):
     assert [entry["unchanged"] for entry in second.values()] == [True, True]
     assert "unchanged, skipped" in report.lines(second, asked.out)[0]
     assert run.unchanged(folders, asked, published=False) == second
+
+
+def test_earlier_results_that_are_too_large_together_are_refused(tmp_path, asked, monkeypatch):
+    """Fourteen of 16 MB each took a gigabyte: they are held at once."""
+    folders = [write(tmp_path / "a"), write(tmp_path / "b", "tennis")]
+    run.run(folders, asked, do=stand_in([]))
+    size = sum(path.stat().st_size for path in (tmp_path / "out").glob("*/result.json"))
+    monkeypatch.setattr(limits, "TEXT", size - 1)
+    with pytest.raises(BadInput, match=f"earlier results of {size} bytes"):
+        run.run(folders, asked, do=stand_in([]))
+    with pytest.raises(BadInput, match=f"earlier results of {size} bytes"):
+        run.unchanged(folders, asked, published=False)
 
 
 def test_several_pairs_leave_an_index(tmp_path, asked):
