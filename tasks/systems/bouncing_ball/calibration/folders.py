@@ -1,14 +1,15 @@
 """Where the results of calibrations lie, so that none replaces what belongs to another.
 
-    artifacts/calibrate/NAME    of a ball-surface pair or a recording
-    DIR/NAME                    of one of several, or where DIR holds several already
-    DIR                         of the only one, unless another one's lie there
+    DIR/calibrate/NAME    of a ball-surface pair or a recording, as in artifacts/ and nightly/
+    DIR/NAME              of one of several, or where DIR holds several already
+    DIR                   of the only one, unless another one's lie there
 
 A recording whose name another result has lies in NAME-<start of its digest>, and moves there when
 a pair of its name is calibrated. The `result.json`
 above several results is their index.
 """
 
+import contextlib
 import shutil
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -16,12 +17,12 @@ from pathlib import Path
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import write_json, writing
-from ricochet.tasks.storage.provenance import artifacts
 
 PAGE = "page.html"
 INDEX = "ricochet.calibration-index/1"
-DEFAULT = ("artifacts", "calibrate")
-"""The last two parts of the folder where results lie side by side from the first one on."""
+SIDE_BY_SIDE = "calibrate"
+"""Name of a folder where results lie side by side from the first one on: the next may be of
+another pair, and must find room there as well."""
 FILES = (
     "result.json",
     "details.json",
@@ -34,11 +35,8 @@ FILES = (
 
 
 def holds_several(out: Path) -> bool:
-    """Tell whether results lie side by side below a folder: in the default one they always do."""
-    place = out.resolve()
-    if place == artifacts() / "calibrate" or place.parts[-2:] == DEFAULT:
-        return True
-    return _read(out / "result.json") is not None
+    """Tell whether results lie side by side below a folder."""
+    return _side_by_side(out) or _read(out / "result.json") is not None
 
 
 def refuse_another(out: Path, names: Collection[str]) -> None:
@@ -47,7 +45,7 @@ def refuse_another(out: Path, names: Collection[str]) -> None:
     Args:
         names: Of the pairs, and of the files of the recordings, whose results would lie there.
     """
-    there = _occupant(out)
+    there = None if _side_by_side(out) else _occupant(out)
     if there is not None and list(names) != [there]:
         expected = f"no other result than that of {' or '.join(names)}: name another --out"
         raise BadInput(str(out / "result.json"), f"the result of {there}", expected)
@@ -83,6 +81,18 @@ def make_room(place: Path) -> Path | None:
         return place.rename(moved)
 
 
+def move_below(out: Path) -> None:
+    """Move the result in a folder whose results lie side by side into one of its own."""
+    there = _occupant(out) if _side_by_side(out) else None
+    if there is None or Path(there).name != there or (out / there).exists():
+        return
+    with writing(out):
+        (out / there).mkdir()
+        for name in ("package", "figures", *reversed(FILES)):  # that by which it is found last
+            with contextlib.suppress(FileNotFoundError):
+                (out / name).rename(out / there / name)
+
+
 def refuse_heavy(places: Iterable[Path], out: Path) -> None:
     """Refuse earlier results that are too large to be held at once: `BadInput`."""
     there = [place / "result.json" for place in places]
@@ -100,6 +110,10 @@ def write_index(folders: Mapping[str, Path], out: Path) -> None:
     found = {name: path for name, path in index.items() if (out / path).is_file()}
     found |= {folder.name: f"{folder.name}/result.json" for folder in below.values()}
     write_json(out / "result.json", {"schema": INDEX, "pairs": dict(sorted(found.items()))})
+
+
+def _side_by_side(out: Path) -> bool:
+    return out.resolve().name == SIDE_BY_SIDE
 
 
 def _occupant(out: Path) -> str | None:

@@ -108,6 +108,7 @@ def run(
     """
     work = do or _alone
     results: dict[str, Any] = {}
+    folders.move_below(request.out)
     found = targets(sessions, request.out)
     folders.refuse_heavy((target.folder for target in found), request.out)
     pairs = [target.folder for target in found if not target.bare and target.folder != request.out]

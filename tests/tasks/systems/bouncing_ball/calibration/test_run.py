@@ -536,6 +536,33 @@ def test_a_folder_that_is_anothers_result_is_refused_and_its_own_is_done_again(t
     assert calls == ["one", "one"]
 
 
+def test_a_second_pair_finds_room_where_the_first_night_had_one(tmp_path, asked):
+    """Nights after the first one of another surface could never calibrate."""
+    one, two = write(tmp_path / "a"), write(tmp_path / "b", "tennis")
+    calls: list[str] = []
+    asked = dataclasses.replace(asked, out=tmp_path / "nightly" / "calibrate")
+    run.run([one], asked, do=stand_in(calls))
+    assert (asked.out / "ping-pong-table" / "result.json").exists()
+    results = run.run([one, two], asked, do=stand_in(calls))
+    assert calls == ["ping-pong-table", "tennis-table"]
+    assert results["ping-pong-table"]["unchanged"]
+
+
+def test_a_result_that_lay_in_the_folder_itself_is_moved_below_it(tmp_path, asked):
+    one, two = write(tmp_path / "a"), write(tmp_path / "b", "tennis")
+    calls: list[str] = []
+    do = stand_in(calls)
+    stated = {"object": {"ball": "ping-pong", "surface": "table"}}
+    run.run([one], asked, do=lambda pair, asked: do(pair, asked) | stated)
+    asked.out.rename(tmp_path / "calibrate")
+    asked = dataclasses.replace(asked, out=tmp_path / "calibrate")
+    results = run.run([one, two], asked, do=do)
+    assert calls == ["ping-pong-table", "tennis-table"]
+    assert results["ping-pong-table"]["unchanged"]
+    left = {path.name for path in asked.out.iterdir()}
+    assert left == {"ping-pong-table", "result.json", "tennis-table"}
+
+
 def test_a_bad_clip_keeps_no_other_from_its_answer(tmp_path, asked):
     """The index then names those that have one; without a list the first one ends all."""
     clips = [sound_file(tmp_path, "bad.wav", b"speech"), sound_file(tmp_path, "good.wav")]
