@@ -7,7 +7,7 @@ names them, and both the paths and the digests in a list may lead out of where t
 all. So whoever writes to a remote writes any file of whoever pulls. Here a list has its digest and
 names plain files, a digest is one, and every file that is fetched is compared with its own. Over
 SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/known_hosts`, as for
-`ssh` itself. What a clone may say is in `dvc_repository`.
+`ssh` itself. What a clone may say is in `dvc_repository`, what is fetched at all in `dvc_fetched`.
 """
 
 import atexit
@@ -20,12 +20,12 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.recordings.dvc_fetched import refuse_odd, verify_kinds, verify_room
 from ricochet.tasks.recordings.dvc_logins import refuse_lent
 from ricochet.tasks.recordings.dvc_repository import (
     is_plain,
@@ -36,7 +36,6 @@ from ricochet.tasks.recordings.dvc_repository import (
 )
 from ricochet.tasks.recordings.dvc_web import verify_web
 from ricochet.tasks.storage.files import read_bytes
-from ricochet.tasks.storage.free_space import free_under
 from ricochet.tasks.storage.own_temporary import own_temporary
 from ricochet.tasks.storage.secret_files import taken_folder
 
@@ -47,8 +46,6 @@ MEMORY = "DVC_SITE_CACHE_DIR"
 """Variable of where DVC remembers what it has seen of files and remotes."""
 LONGEST = 2**24
 """Bytes of a list of files: more than a hundred thousand of them."""
-SPARE = 2**30
-"""Bytes that stay free on the disk."""
 
 
 def remember_apart() -> None:
@@ -84,30 +81,6 @@ def verify_hosts() -> None:
     SSHFileSystem._prepare_credentials = verified
 
 
-def verify_fetched() -> None:
-    """Have DVC fetch files over SSH, for which there is room; a pipe would be waited for."""
-    if importlib.util.find_spec("sshfs") is None:
-        return
-    from sshfs import SSHFileSystem
-
-    kind: Any = SSHFileSystem
-    get = kind._get_file
-
-    async def fetched(self: Any, source: str, target: str, **options: Any) -> None:
-        facts = await self._info(source)
-        _refuse_odd(source, facts)
-        if (size := facts["size"] or 0) > free_under(Path(target)) - SPARE:
-            raise refusal(source, f"{size} bytes", f"room for it, and {SPARE} bytes beside it")
-        await get(self, source, target, **options)
-
-    kind._get_file = fetched
-
-
-def _refuse_odd(path: str, facts: Mapping[str, Any]) -> None:
-    if facts["type"] != "file":
-        raise refusal(path, "no regular file", "one, as a pipe would be waited for")
-
-
 def verify_files() -> None:
     """Have DVC compare each file that it fetches with its digest, which is no path."""
     from dvc_data.hashfile import db
@@ -121,8 +94,8 @@ def verify_files() -> None:
 
     def added(self: Any, paths: Any, system: Any, *arguments: Any, **options: Any) -> Any:
         for each in [paths] if isinstance(paths, str) else paths:
-            if system.protocol == "local" and os.path.exists(each) and not os.path.isfile(each):
-                raise refusal(each, "no regular file", "one, as a pipe would be waited for")
+            if system.protocol == "local" and os.path.exists(each):
+                refuse_odd(each, system.info(each))
         return add(self, paths, system, *arguments, **options)
 
     module.HashFileDB.__init__, module.HashFileDB.add = begun, added
@@ -209,7 +182,7 @@ class _Read:
 def _content(found: Any) -> bytes:
     """Read a list, one byte more than it may have if need be; a local one without waiting."""
     if found.fs.protocol != "local":
-        _refuse_odd(found.path, found.fs.info(found.path))
+        refuse_odd(found.path, found.fs.info(found.path))
         with found.fs.open(found.path, "rb") as file:
             content: bytes = file.read(LONGEST + 1)
             return content
@@ -244,7 +217,8 @@ def _run() -> int:
         if here is not None:
             refuse_lent(here)
     verify_hosts()
-    verify_fetched()
+    verify_kinds()
+    verify_room()
     verify_web()
     verify_files()
     verify_lists()

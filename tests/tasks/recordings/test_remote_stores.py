@@ -11,9 +11,11 @@ import pytest
 from ricochet.tasks.recordings import dvc_publish
 from tests import s3
 from tests.servers import free_port, listening
+from tests.tasks.recordings import small_disk
 from tests.tasks.recordings.test_dvc_publish import dvc, make
 
 SSHD = next((p for p in ("/usr/sbin/sshd", shutil.which("sshd")) if p and Path(p).exists()), None)
+LARGE = bytes(2**21)
 
 
 @pytest.fixture
@@ -75,32 +77,42 @@ def test_a_session_goes_to_an_ssh_server_that_is_known_and_to_no_other(repositor
         assert not (tmp_path / "store").exists()
         trust(folder, port, "host")
         published(repository, session)
-        for name, spoil, said in (
-            ("*.dir", os.mkfifo, "found no regular file"),
-            ("*[0-9a-f]", os.mkfifo, "found no regular file"),
-            ("*[0-9a-f]", of_ten_terabytes, "found 10000000000000 bytes"),
-        ):
-            spoilt(repository, tmp_path / "store", name, spoil, said)
+        for name in ("*.dir", "*[0-9a-f]"):
+            exchanged_for_a_pipe(repository, tmp_path / "store", name)
+        sound = next(each for each in (tmp_path / "store").rglob("*[0-9a-f]") if each.is_file())
+        sound.chmod(0o644)
+        sound.write_bytes(LARGE)
+        ended_on_disks_without_room(repository)
 
 
-def of_ten_terabytes(file):
-    """Make a file of zeros that takes no room where it is."""
-    file.touch()
-    os.truncate(file, 10**13)
-
-
-def spoilt(repository, store, name, spoil, said):
-    """Put something in place of a file of a store, see that it is refused, and put it back."""
+def exchanged_for_a_pipe(repository, store, name):
+    """Put a pipe in place of a file of a store, see that it is refused, and put the file back."""
     file = next(each for each in store.rglob(name) if each.is_file())
     kept = file.with_name(f"{file.name}.kept")
     file.rename(kept)
-    spoil(file)
+    os.mkfifo(file)
     shutil.rmtree(repository / "data")
     shutil.rmtree(repository / ".dvc" / "cache")
-    with pytest.raises(dvc_publish.PublicationError, match=said):
+    with pytest.raises(dvc_publish.PublicationError, match="found no regular file"):
         dvc_publish.pull(repository)
     kept.rename(file)
     dvc_publish.pull(repository)
+
+
+def ended_on_disks_without_room(repository):
+    """Fetch a large file without room, and one with room that others fill as it is written."""
+    assert left_of(repository, room=len(LARGE) // 2, fills=1) > 0
+    assert left_of(repository, room=3 * len(LARGE) // 2, fills=2) < len(LARGE)
+
+
+def left_of(repository, *, room, fills):
+    """Fetch, see that nothing is left of a large file, and return what was of the room."""
+    shutil.rmtree(repository / "data", ignore_errors=True)
+    shutil.rmtree(repository / ".dvc" / "cache")
+    said, least = small_disk.refused(repository, "-r", "lab", room=room, fills=fills)
+    assert f"found {len(LARGE)} bytes" in said
+    assert all(each.stat().st_size < len(LARGE) // 2 for each in small_disk.fetched(repository))
+    return least
 
 
 def published(repository, session):
@@ -120,3 +132,6 @@ def test_a_session_goes_to_an_s3_server(repository, tmp_path, monkeypatch):
         dvc(repository, "remote", "add", "-q", "lab", "s3://lab/recordings")
         dvc(repository, "remote", "modify", "-q", "lab", "endpointurl", address)
         published(repository, make(tmp_path / "a", 2))
+        key = next(each for each in s3.keys(address) if not each.endswith(".dir"))
+        s3.client(address).put_object(Bucket=s3.BUCKET, Key=key, Body=LARGE)
+        ended_on_disks_without_room(repository)

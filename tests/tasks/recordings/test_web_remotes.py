@@ -49,8 +49,8 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(folder, leads=None):
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+def serving(folder, leads=None, answers=Answer):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
         server.asked, server.folder, server.leads = [], folder, leads
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
