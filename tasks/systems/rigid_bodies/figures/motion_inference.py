@@ -42,7 +42,7 @@ def fit(inferred: Inferred) -> Figure:
     time = np.arange(1, len(seen) + 1) / inferred.rate
     states = inferred.problem.states[: shooting.observable]
     figure = Figure(figsize=(1.0 + 2.0 * len(states), 5.6), layout="constrained")
-    above, below = figure.subplots(2, len(states), sharex=True)
+    above, below = figure.subplots(2, len(states), sharex=True, squeeze=False)
     for place, (top, bottom) in enumerate(zip(above, below, strict=True)):
         low, high = np.quantile(missed[..., place], (0.05, 0.95), axis=0)
         top.plot(time, seen[:, place] - missed[:, :, place].mean(0), color=style.COLOURS[0], lw=1)

@@ -31,6 +31,9 @@ from tests.tasks.systems.rigid_bodies.carts import SITES, written
 QUICK = ("--set", "model.particles=8", "--set", "model.instants=[0]", "--set", "model.span=0.8")
 
 
+ROD = swings.ROD.format(integrator="Euler").replace("0.001", "0.005", 1)
+
+
 def called(folder: Path, *words: str, model: str = "cart.xml") -> int:
     """Run the command in a folder of its own."""
     named = ["infer", "--model", str(folder / model), *words]
@@ -112,6 +115,36 @@ def test_faults_end_in_a_line_and_leave_nothing(tmp_path: Path, capsys) -> None:
     assert called(tmp_path, str(good), model="bare.xml") == 2
     assert "bare.yaml: found no such file" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.proof
+def test_a_pendulum_of_one_joint_and_one_parameter_comes_back(tmp_path: Path, capsys) -> None:
+    (tmp_path / "rod.xml").write_text(ROD)
+    (tmp_path / "rod.yaml").write_text(
+        "friction: {of: joint hinge damping, low: 1e-3, high: 1, unit: N m s, logarithmic: true}"
+    )
+    files = [str(swung(tmp_path / f"{seed}.csv", seed)) for seed in (0, 1)]
+    few = ("--set", "model.rounds=2", "--set", "model.window=0.2", "--set", "model.span=0.4")
+    words = (files[0], "--rate", "100", "--predict", files[1], *QUICK[:4], *few)
+    assert called(tmp_path, *words, model="rod.xml") == 0
+    result = result_of(tmp_path)
+    assert result["mean"] == [pytest.approx(0.02, rel=0.1)]
+    assert list(result["prediction"][files[1]]["error"]["0.25"]) == ["hinge"]
+    assert all((tmp_path / "out" / f"{name}.png").is_file() for name in ("posterior", "fit"))
+    assert "off by hinge" in capsys.readouterr().out
+
+
+def swung(file: Path, seed: int) -> Path:
+    """Write how the rod swings for a second, seen with errors of half a milliradian."""
+    draw, model = np.random.default_rng(seed), mujoco.MjModel.from_xml_string(ROD)
+    data, lines = mujoco.MjData(model), ["hinge"]
+    data.qpos[0] = draw.uniform(0.8, 1.2)
+    for _ in range(121):
+        lines.append(f"{data.qpos[0] + 5e-4 * draw.normal():.6f}")
+        for _ in range(2):
+            mujoco.mj_step(model, data)
+    file.write_text("\n".join(lines))
+    return file
 
 
 def test_a_joint_that_does_not_move_is_named(tmp_path: Path) -> None:
