@@ -64,7 +64,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
         "high": read.unknown.limits.high.tolist(),
         "joints": units,
         "timestep": mujoco_motion.stepped(read.model, inferred.rate)[0].opt.timestep,
-        "notes": _notes(request, read, inferred.rate),
+        "notes": _notes(read, inferred.rate),
         "prediction": {
             name: model_inference.prediction(each, list(units)) for name, each in found.items()
         },
@@ -127,15 +127,15 @@ def _inferred(
         )
 
 
-def _notes(request: InferenceRequest, read: _Read, rate: float) -> list[str]:
+def _notes(read: _Read, rate: float) -> list[str]:
     """Return what was taken otherwise than the files have it."""
     own = read.model.opt.timestep
     taken = mujoco_motion.stepped(read.model, rate)[0].opt.timestep
     notes = []
     if abs(taken / own - 1.0) > 2e-3:
         notes.append(f"a step of {taken:.4g} s for the model's {own:g} s, to divide a frame")
-    for file in (*request.files, *request.predicted):
-        for name in model_recordings.uncontrolled(file, read.model):
+    for file, run in {**read.learnt, **read.others}.items():
+        for name in run.unrecorded:
             notes.append(f"{file} has no column {name}: its control is taken as 0")
     return notes
 

@@ -7,7 +7,6 @@ then, where there are some, columns named after actuators, their controls, held 
 the next; an actuator without a column has the control 0. `motion_tables` has what is general.
 """
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,14 +58,8 @@ def read(
         found, _, expected = str(error).partition(", expected ")
         raise BadInput(str(file), found, expected) from error
     states = np.concatenate((positions, rates), 1)
-    return Recorded(states, table.rate, _controls(table, model))
-
-
-def uncontrolled(file: Path, model: mujoco.MjModel) -> list[str]:
-    """Return the actuators of which a file that was read has no column."""
-    with file.open(encoding="utf-8-sig") as lines:
-        columns = [name.strip() for name in next(csv.reader(lines))]
-    return [name for name in names(model, "actuator") if name not in columns]
+    unrecorded = tuple(name for name in names(model, "actuator") if name not in table.names)
+    return Recorded(states, table.rate, _controls(table, model), unrecorded=unrecorded)
 
 
 def _expected(model: mujoco.MjModel) -> str:

@@ -34,12 +34,14 @@ class Recorded:
         rate: Frames a second.
         inputs: What acts on it from each frame to the next, without columns where nothing does.
         seen: Positions before they were smoothed, without columns where those of the states are.
+        unrecorded: Names of inputs of which the file has no column, which are taken as 0.
     """
 
     states: Float[ndarray, "frame state"]
     rate: float
     inputs: Float[ndarray, "#frame input"] = field(default_factory=_none)
     seen: Float[ndarray, "#frame position"] = field(default_factory=_none)
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def positions(self) -> Float[ndarray, "frame position"]:

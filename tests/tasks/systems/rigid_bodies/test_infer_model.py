@@ -1,6 +1,7 @@
 """Any MuJoCo model: a simulated cart comes back, by the command too, and faults end in a line."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,16 @@ def swung(file: Path, seed: int) -> Path:
             mujoco.mj_step(model, data)
     file.write_text("\n".join(lines))
     return file
+
+
+def test_a_control_that_was_not_recorded_is_noted_without_its_file(tmp_path: Path) -> None:
+    """Read once: a pipe that stands there meanwhile would be waited for."""
+    carts.model_in(tmp_path)
+    unknown = model_parameters.read(tmp_path / "cart.yaml", swings.cart())
+    run = replace(recorded(101, 1), unrecorded=("push",))
+    read = infer_model._Read(swings.cart(), unknown, {"a.csv": recorded(101, 1)}, {"gone.csv": run})
+    expected = ["gone.csv has no column push: its control is taken as 0"]
+    assert infer_model._notes(read, 100.0) == expected
 
 
 def test_a_joint_that_does_not_move_is_named(tmp_path: Path) -> None:

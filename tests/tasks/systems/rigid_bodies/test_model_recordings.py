@@ -33,10 +33,10 @@ def test_joints_and_sites_are_the_same_motion_whatever_the_order(tmp_path: Path)
 
 def test_controls_that_are_not_recorded_are_nothing_and_known_to_be_so(tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", COLUMNS, JOINTS[:3])
-    assert not model_recordings.read(file, CART).inputs.any()
-    assert model_recordings.uncontrolled(file, CART) == ["push"]
-    with_push = written(tmp_path / "b.csv", COLUMNS)
-    assert model_recordings.uncontrolled(with_push, CART) == []
+    found = model_recordings.read(file, CART)
+    assert not found.inputs.any()
+    assert found.unrecorded == ("push",)
+    assert model_recordings.read(written(tmp_path / "b.csv", COLUMNS), CART).unrecorded == ()
 
 
 def test_hinges_are_unwrapped_and_slides_are_not(tmp_path: Path) -> None:
