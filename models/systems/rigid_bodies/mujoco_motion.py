@@ -12,11 +12,10 @@ limit they stay within it. A state that MuJoCo says is beyond all measure is no 
 Source: MuJoCo's rollout (Todorov, Erez and Tassa 2012); differences: ours.
 """
 
-import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import mujoco
 import numpy as np
@@ -27,7 +26,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from ricochet.models.inference.limits import Limits, Shares
-from ricochet.models.systems.rigid_bodies import mujoco_parameters
+from ricochet.models.systems.rigid_bodies import mujoco_calls, mujoco_parameters
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import Place
 
 SHARE = 1e-4
@@ -36,8 +35,9 @@ NUDGE = 3e-5
 """Difference of a state, rad or m and these per second."""
 MODELS = 16
 """Copies of the model that are simulated side by side, at most."""
-NUMBERS = 2**23
-"""Numbers of the states that are kept at a time, all steps of a frame among them."""
+NUMBERS = 2**20
+"""Numbers of the states that are kept at a time, all steps of a frame among them: of usual steps
+about a second, between which signals are seen."""
 MOST_SUBSTEPS = 1000
 """The model's steps of a frame."""
 HINGE, SLIDE = (int(each) for each in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -165,7 +165,7 @@ class MujocoSimulator:
         rows = list(zip(theta.detach().numpy(), starts.detach().numpy(), strict=True))
         if not rows:
             return starts.new_empty(0, starts.shape[1], steps, starts.shape[2])
-        with _silent(), rollout.Rollout(nthread=self.threads) as pool:
+        with mujoco_calls.silent(), rollout.Rollout(nthread=self.threads) as pool:
             found = [
                 self._rolled(pool, rows[first : first + several], acting.numpy())
                 for first in range(0, len(rows), several)
@@ -190,7 +190,8 @@ class MujocoSimulator:
         begun[:, 0], begun[:, 1 : 1 + 2 * joints] = _BEGUN, np.where(lost[:, None], 0.0, states)
         each = [model for model, (_, starts) in zip(models, rows, strict=False) for _ in starts]
         controls = np.tile(acting, (len(rows), 1, 1))
-        found, _ = pool.rollout(each, data, begun, controls, nstep=acting.shape[1])
+        roll = partial(pool.rollout, each, data, begun, controls, nstep=acting.shape[1])
+        found, _ = mujoco_calls.interruptible(roll, models)
         found = found[:, self.substeps - 1 :: self.substeps]
         ends = np.arange(self.substeps, acting.shape[1] + 1, self.substeps)
         expected = _BEGUN + self.model.opt.timestep * ends
@@ -267,14 +268,3 @@ def lag(model: mujoco.MjModel) -> float:
     """
     late = model.opt.integrator != int(mujoco.mjtIntegrator.mjINT_RK4)
     return 0.5 * float(model.opt.timestep) if late else 0.0
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    """Keep MuJoCo from writing a file of warnings: what is beyond all measure is seen by time."""
-    before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: None)
-    try:
-        yield
-    finally:
-        mujoco.set_mju_user_warning(before)

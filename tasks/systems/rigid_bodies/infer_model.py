@@ -108,7 +108,10 @@ def _read(request: InferenceRequest) -> _Read:
         raise BadInput("model.smoothing", str(width), "an odd number of frames")
     reader = partial(model_recordings.read, model=model, rate=request.rate, width=width)
     learnt, others = motion_inference.read(reader, request.files, request.predicted)
-    model_pace.check(file, model, [each.states for each in (*learnt.values(), *others.values())])
+    motions = [each.states for each in (*learnt.values(), *others.values())]
+    model_pace.check(file, model, motions)
+    draw = np.random.default_rng([request.seed, 1])
+    model_pace.check_parameters(named, model, unknown, motions, draw)
     return _Read(model, unknown, learnt, others)
 
 

@@ -53,3 +53,23 @@ def model_in(folder: Path) -> Path:
     (folder / "cart.yaml").write_text(PARAMETERS)
     (folder / "cart.xml").write_text(swings.CART)
     return folder / "cart.xml"
+
+
+def late(count: int, at: float) -> str:
+    """Return the cart, with geoms that touch others of the world once it is at a place, m."""
+    option = (
+        '<option timestep="0.005" iterations="100" noslip_iterations="100" solver="PGS" '
+        'tolerance="0" noslip_tolerance="0" cone="elliptic"/>'
+    )
+    text = swings.CART.replace('<option timestep="0.005"/>', option)
+    text = text.replace("<mujoco>", '<mujoco><size memory="60M"/>')
+
+    def geoms(x: float) -> str:
+        return "".join(
+            f'<geom size=".3" pos="{x:g} {1e-4 * each:g} 0" mass="0"/>' for each in range(count)
+        )
+
+    place = text.index("</body>", text.index('name="tip"')) + len("</body>")
+    text = text[:place] + geoms(0.0) + text[place:]
+    place = text.rindex("</worldbody>")
+    return text[:place] + geoms(at) + text[place:]

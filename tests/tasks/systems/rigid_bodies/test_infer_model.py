@@ -118,6 +118,17 @@ def test_faults_end_in_a_line_and_leave_nothing(tmp_path: Path, capsys) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_limits_that_make_steps_long_end_in_a_line(tmp_path: Path, capsys) -> None:
+    carts.model_in(tmp_path)
+    (tmp_path / "cart.xml").write_text(carts.late(20, 3.0))
+    (tmp_path / "cart.yaml").write_text("place: {of: body cart pos x, low: -1, high: 3}")
+    assert called(tmp_path, str(written(tmp_path / "a.csv", carts.moved(0, 0.3)))) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "cart.yaml: found steps of" in said
+    assert "at place 3, expected narrower limits, at most 0.002 s" in said
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.proof
 def test_a_pendulum_of_one_joint_and_one_parameter_comes_back(tmp_path: Path, capsys) -> None:
     (tmp_path / "rod.xml").write_text(ROD)

@@ -94,7 +94,8 @@ NO_MODEL = {
 
 @pytest.mark.parametrize("text, words", NO_MODEL.values(), ids=NO_MODEL)
 def test_what_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    many = "".join(BODY.replace("'b'", f"'b{n}'").replace("'j'", f"'j{n}'") for n in range(41))
+    apart = BODY.replace("/></body>", " contype='0' conaffinity='0'/></body>")  # so steps are short
+    many = "".join(apart.replace("'b'", f"'b{n}'").replace("'j'", f"'j{n}'") for n in range(41))
     with pytest.raises(BadInput, match=re.escape(words)):
         model_files.read(written(tmp_path, text.replace("{}", many)))
 
@@ -145,6 +146,14 @@ def test_what_would_end_the_process_or_take_all_pairs_is_refused(tmp_path: Path)
     with pytest.raises(BadInput, match=r"120 geoms that may touch|found steps of"):
         model_files.read(written(tmp_path, touching(120)))
     assert model_files.read(written(tmp_path, touching(30))).ngeom == 30
+
+
+def test_mujoco_leaves_no_file_of_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It warns of contacts for which a model has no memory."""
+    monkeypatch.chdir(tmp_path)
+    little = touching(30).replace("<mujoco>", '<mujoco><size memory="200K"/>')
+    model_files.read(written(tmp_path, little))
+    assert [file.name for file in tmp_path.iterdir()] == ["model.xml"]
 
 
 @pytest.mark.parametrize("count, said", [(166, r"steps of 0\.|one that takes"), (41, "equalities")])
