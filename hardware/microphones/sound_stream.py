@@ -40,7 +40,7 @@ class SoundStream:
 
         Args:
             ahead: Seconds by which the listener may fall behind.
-            patience: Seconds without sound after which the card is said to have stopped.
+            patience: Seconds without a whole buffer after which the card is said to have stopped.
             clock: The machine's, s.
 
         Raises:
@@ -114,9 +114,13 @@ class SoundStream:
 
 
 def _wait(ring: Ring, size: int, arrived: threading.Event, patience: float) -> bool:
-    """Wait until a buffer is ready; tell whether one came in time."""
+    """Wait until a buffer is ready; tell whether a whole one came in time.
+
+    Blocks that bring nothing, or next to nothing, earn no more time.
+    """
+    end = time.monotonic() + patience
     while ring.ready < size:
         arrived.clear()
-        if ring.ready < size and not arrived.wait(patience):
+        if ring.ready < size and not arrived.wait(max(end - time.monotonic(), 0.0)):
             return ring.ready >= size
     return True

@@ -22,7 +22,7 @@ from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.inference import feed_forward
 from ricochet.models.inference.adamw import AdamW
 from ricochet.models.inference.feed_forward import Layers
-from ricochet.models.inference.small_networks import LOG_RANGE, Network
+from ricochet.models.inference.small_networks import LEAST_SCALE, LOG_RANGE, Network
 
 SPREAD_WEIGHT = 0.1  # a
 CLIP = 5.0  # of a gradient's norm
@@ -72,8 +72,8 @@ def fit(
     """
     if not (np.isfinite(inputs).all() and np.isfinite(outputs).all()):
         raise ValueError("inputs or outputs hold a number that is not finite")
-    centre, scale = inputs.mean(0), np.maximum(inputs.std(0), 1e-9)
-    unit = max(float(outputs.std()), 1e-9)
+    centre, scale = inputs.mean(0), np.maximum(inputs.std(0), LEAST_SCALE)
+    unit = max(float(outputs.std()), LEAST_SCALE)
     x = torch.tensor((inputs - centre) / scale, dtype=torch.float32)
     y = torch.tensor(outputs / unit, dtype=torch.float32)
     sizes = (x.shape[1], training.hidden, training.hidden, 2)

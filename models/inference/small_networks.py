@@ -12,6 +12,8 @@ from numpy import ndarray
 
 LOG_RANGE = (-5.0, 2.0)
 """Of the logarithm of a deviation, in units of the output's scale."""
+LEAST_SCALE = 1e-9
+"""Of an input and of the output, that training gives to what does not vary."""
 
 
 @dataclass(frozen=True)

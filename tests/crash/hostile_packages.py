@@ -315,8 +315,22 @@ DRAWER: dict[str, Change] = {
         ("grammar", 0, 9.0), ("grammar", 1, -9.0), ("grammar", 2, 1.5), ("speed_unit", 0, 0.0),
         ("speed_scale", 0, 0.0), ("place_scale", 1, -1.0), ("microphones", 0, 1e5),
         ("speed_weights_0", 0, 1e7), ("direction_biases_2", 0, -1e9),
+        ("reading", 3, 5.01), ("reading", 3, 3000.0), ("reading", 2, 1e-300),
+        ("widening", 1, 1e-300), ("place_scale", 0, 1e-305), ("direction_scale", 2, 9e-10),
+        ("speed_unit", 0, 1e3), ("place_unit", 0, 1e-300),
     )
 }  # fmt: skip
+DRAWER |= {
+    "a direction that overflows in light": lambda a: {
+        "reading": _at(a["reading"], 3000.0, 3),
+        "direction_biases_2": a["direction_biases_2"] - np.array([50.0, 0.0]),
+    },
+    "speeds that overflow in quiet sound": lambda a: {
+        "speed_scale": np.full_like(a["speed_scale"], 10.0**-305.95),
+        "speed_weights_1": 1e-200 * a["speed_weights_1"],
+        "speed_weights_2": 1e-105 * a["speed_weights_2"],
+    },
+}
 BATTING: dict[str, Change] = {
     f"{name}[{place}] of {value:g}": lambda a, name=name, place=place, value=value: {
         name: _at(a[name], value, place)

@@ -2,8 +2,8 @@
 
 What cannot be is said once in `faults`, a line each, until it is over: buffers of another shape,
 that hold what is no number or go beyond full scale, a microphone that is stuck, a place that is
-none. A buffer that cannot be used is a stretch of which nothing was heard: the belief spreads as
-fast as drawers are moved, and the hand goes farther away.
+none, a frame for which an estimator fails. A buffer that cannot be used is a stretch of which
+nothing was heard: the belief spreads as fast as drawers are moved, and the hand goes farther away.
 """
 
 import math
@@ -61,14 +61,25 @@ class Controller:
             seen: Where the camera sees the drawer now, m.
         """
         usable, sight = self._usable(samples), self._seen(seen)
-        if usable is None:
+        found = None if usable is None else self._fed(usable, sight)
+        if found is None:
             self._lose(samples, sight)
-            return self.hand.goal
-        self._length = usable.shape[1]
-        self.stream, found = live.feed(self.stream, usable, sight)
-        for estimate in found:
+        for estimate in found or ():
             self._moved(estimate)
         return self.hand.goal
+
+    def _fed(self, samples: ndarray, seen: Seen | None) -> list[Estimate] | None:
+        """Return an estimate for each frame that a buffer completes; None, where one fails."""
+        self._length = samples.shape[1]
+        try:
+            self.stream, found = live.feed(self.stream, samples, seen)
+        except (ArithmeticError, ValueError) as error:
+            wrong = f"{error!r:.80}"
+            self._say("estimate", f"sound: found {wrong}, expected an estimate of each frame")
+            return None
+        if found:
+            self._say("estimate", "")
+        return found
 
     def _usable(self, samples: object) -> ndarray | None:
         """Return a buffer, or None, and say what is wrong with it."""

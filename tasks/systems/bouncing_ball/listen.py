@@ -1,12 +1,14 @@
 """Record a bouncing ball until it lies still, and say what each bounce adds.
 
 The sound is in its file as it comes, so that a kill loses nothing of it. Frames that were lost are
-silence there, so that later bounces keep their times.
+silence there, so that later bounces keep their times. What is wrong with the sound is said at once,
+and of what goes on a line a second.
 """
 
 import contextlib
 import time
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,8 @@ DEAD = 2.0
 """Length of nothing but zeros after which the microphone is refused, s."""
 REMINDER = 5.0
 """Time without a bounce after which the level is said, s."""
+BETWEEN = 1.0
+"""Least sound between two lines of what is wrong with it, s."""
 
 Clock = Callable[[], float]
 
@@ -93,19 +97,49 @@ def _sound(
 ) -> Generator[Float32[ndarray, "channel frame"], None, None]:
     """Yield the stream with silence for what was lost, whose place is said."""
     received, rate = 0, listener.rig.sample_rate
-    for buffer in listener.buffers():
-        channels, size = buffer.samples.shape
-        lost = round(buffer.time * rate) - received - size
-        if buffer.xruns:
-            report_line(f"sound was lost at {received / rate:.2f} s: at least {lost / rate:.2f} s")
-        for fault in buffer.faults:
-            report_line(f"sound at {received / rate:.2f} s: {fault}")
-        if lost > 0:
-            yield np.zeros((channels, lost), np.float32)
-        yield buffer.samples
-        received += lost + size
+    losses, faults = _Sparse(report_line), _Sparse(report_line)
+    try:
+        for buffer in listener.buffers():
+            channels, size = buffer.samples.shape
+            lost, now = round(buffer.time * rate) - received - size, received / rate
+            missing = f"sound was lost at {now:.2f} s: at least {lost / rate:.2f} s"
+            losses.say(now, missing if buffer.xruns else "")
+            wrong = "; ".join(buffer.faults)
+            faults.say(now, f"sound at {now:.2f} s: {wrong}" if wrong else "")
+            if lost > 0:
+                yield np.zeros((channels, lost), np.float32)
+            yield buffer.samples
+            received += lost + size
+    finally:
+        losses.end()
+        faults.end()
     if listener.fault is not None:
         report_line(listener.fault)
+
+
+@dataclass
+class _Sparse:
+    """Lines of one kind: the first at once, then the last of each BETWEEN, with their number."""
+
+    report_line: Callable[[str], None]
+    line: str = ""
+    count: int = 0
+    due: float = 0.0
+
+    def say(self, now: float, line: str) -> None:
+        """Take the line of a buffer, "" for none, at a time of the sound, s."""
+        if line:
+            self.line, self.count = line, self.count + 1
+        if self.count and now >= self.due:
+            self.end()
+            self.due = now + BETWEEN
+
+    def end(self) -> None:
+        """Say what was not said yet."""
+        before = f", and {self.count - 1} times before" if self.count > 1 else ""
+        if self.count:
+            self.report_line(self.line + before)
+        self.count = 0
 
 
 def _report(look: Look | None, report_line: Callable[[str], None]) -> None:

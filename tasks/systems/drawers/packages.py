@@ -13,7 +13,8 @@
 
 It is written, checked and read by the rules of `tasks.registry.packages`, with numpy alone. What no
 controller should see is refused: layers that do not fit each other or the microphones, scales and
-widenings that are not positive, limits without room, weights and probabilities out of bounds.
+widenings below any that training gives, units and a worth above it, limits without room, weights
+and probabilities out of bounds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,9 +27,10 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.inference.small_networks import Network
+from ricochet.models.inference.small_networks import LEAST_SCALE, Network
 from ricochet.models.systems.drawers import features, hearing
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
+from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hearing import Hearing
 from ricochet.models.systems.drawers.labels import FRAME
@@ -55,7 +57,9 @@ MOST_TOGETHER = 20_000
 """Units of a layer in all members: of a hundred frames 16 MB."""
 CHANNELS = (3, 64)
 LARGEST = 1e6
-"""Of any number."""
+"""Of any number. With LEAST_SCALE no sound has an answer above 1e50, whose square is finite too."""
+LARGEST_UNIT = 100.0
+"""Deviation of speeds, m/s, or of places, m, that were learnt."""
 FARTHEST = 100.0
 """Microphone, m."""
 LONGEST = 2.0
@@ -207,11 +211,13 @@ def _drawer(arrays: Arrays) -> Drawer:
     seen = features.of_samples(np.zeros((len(microphones), FRAME)))
     networks = {name: _network(name, arrays, getattr(seen, name).shape[1]) for name in NETWORKS}
     widening = _finite("widening", arrays["widening"], 1)
-    if widening.shape != (len(CLASSES) + 1,) or not (widening > 0.0).all():
+    if widening.shape != (len(CLASSES) + 1,) or not (widening >= LEAST_SCALE).all():
         raise ValueError("widening of a speed that is not positive, or of other classes")
     reading = _finite("reading", arrays["reading"], 1)
-    if reading.shape != (4,) or not (reading[2] > 0.0 and reading[3] >= 0.0):
-        raise ValueError("reading of place and direction out of bounds")
+    if reading.shape != (4,) or not reading[2] >= LEAST_SCALE:
+        raise ValueError("reading of place out of bounds")
+    if not 0.0 <= reading[3] <= direction_estimator.LARGEST:
+        raise ValueError(f"a worth of the direction beyond 0 to {direction_estimator.LARGEST:g}")
     constant, slope, wide, worth = reading.tolist()
     heard = Hearing(
         SpeedEstimator(networks["speed"], widening),
@@ -227,10 +233,12 @@ def _network(name: str, arrays: Arrays, width: int) -> Network:
     centre = _finite(f"{name}_centre", arrays[f"{name}_centre"], 1)
     scale = _finite(f"{name}_scale", arrays[f"{name}_scale"], 1)
     unit = _finite(f"{name}_unit", arrays[f"{name}_unit"], 1)
-    if centre.shape != (width,) or scale.shape != (width,) or not (scale > 0.0).all():
-        raise ValueError(f"{name}: scales of {scale.shape} inputs, expected {width} positive ones")
-    if unit.shape != (1,) or not unit[0] > 0.0:
-        raise ValueError(f"{name}: a unit that is not positive")
+    if centre.shape != (width,) or scale.shape != (width,) or not (scale >= LEAST_SCALE).all():
+        raise ValueError(
+            f"{name}: scales of {scale.shape} inputs, expected {width} of {LEAST_SCALE:g} or more"
+        )
+    if unit.shape != (1,) or not LEAST_SCALE <= unit[0] <= LARGEST_UNIT:
+        raise ValueError(f"{name}: a unit beyond {LEAST_SCALE:g} to {LARGEST_UNIT:g}")
     weights, biases, before = [], [], width
     for layer in range(LAYERS):
         weight = _finite(f"{name}_weights_{layer}", arrays[f"{name}_weights_{layer}"], 3)

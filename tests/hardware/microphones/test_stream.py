@@ -59,6 +59,15 @@ def test_a_sound_card_that_stops_ends_the_stream_with_one_line(monkeypatch):
     assert card.fault == "bench: found no sound for 0.2 s after 0.044 s, expected a stream"
 
 
+@pytest.mark.parametrize("size", [0, 1])
+def test_a_card_whose_blocks_bring_next_to_nothing_has_stopped(size):
+    """It is given up long before the driver's last block."""
+    driver = Driver(size=size)
+    card = SoundStream(RIG, driver=driver, patience=0.1)
+    assert list(card.buffers()) == [] and len(driver.sent) < driver.blocks
+    assert card.fault == "bench: found no sound for 0.1 s after 0.000 s, expected a stream"
+
+
 def test_a_sound_card_gives_what_it_recorded_in_the_order_of_the_rig():
     turned = type(RIG)(RIG.name, RIG.sample_rate, RIG.temperature, RIG.microphones[::-1])
     driver = Driver()

@@ -18,21 +18,25 @@ lambda n:
 the last where it moves or comes to rest, with d before it turns.
 
 `belief/weighing.py` finds lambda, mu, k and rho. Without sound of the place (u infinite) and of the
-direction (o = 0) only motion and limits speak.
+direction (o = 0) only motion and limits speak. A frame whose numbers are not finite is taken as
+`UNHEARD`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
+
+from ricochet.models.systems.drawers.labels import PERIOD
 
 CELL = 0.005  # m, about
 REST = 0.05  # m/s
 OPENING = [1, 3]  # of the states
 LEAST_SPREAD = 0.25  # cells, of a move
 FARTHEST = 2.0  # m beyond the limits
+SUREST = 700.0  # log odds; exp overflows at 710
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,10 @@ class Heard:
     odds: float = 0.0
 
 
+UNHEARD = Heard(0.2, 0.3, 0.0, math.inf, PERIOD)
+"""A frame of which nothing is known but how fast drawers are moved."""
+
+
 def anywhere(grammar: Grammar) -> Belief:
     """Return the belief of one who knows the limits alone.
 
@@ -141,13 +149,15 @@ def anywhere(grammar: Grammar) -> Belief:
 
 def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
     """Return the belief after a frame."""
+    heard = _finite(heard)
     spread = grammar.widening * heard.speed_deviation
     resting = float(_normal_below(np.array([(REST - heard.speed) / spread]))[0])
     moving, rested = belief.probabilities[:2], belief.probabilities[2:]
     goes = (1.0 - grammar.stopping) * moving + grammar.starting * rested
     moves = np.concatenate([(1.0 - resting) * goes, resting * grammar.stopping * moving])
     moved = _moved(moves, belief.places, heard, spread, grammar.blocked)
-    opens = 1.0 / (1.0 + math.exp(-grammar.direction_weight * (1.0 - resting) * heard.odds))
+    odds = grammar.direction_weight * (1.0 - resting) * heard.odds
+    opens = 1.0 / (1.0 + math.exp(min(-odds, SUREST)))
     moved *= 2.0 * np.array([[1.0 - opens], [opens]] * 2)
     stopped, stays = moved[2:], resting * (1.0 - grammar.starting) * rested
     turned = (1.0 - grammar.turning) * stopped + grammar.turning * stopped[::-1]
@@ -178,6 +188,13 @@ def see(belief: Belief, place: float, deviation: float) -> Belief:
     if not seen.sum() > 0.0:  # it was believed elsewhere: the camera is believed
         seen = np.stack([weights] * 4)
     return _normal(seen, belief.places)
+
+
+def _finite(heard: Heard) -> Heard:
+    """Return a frame; one that was not heard, where its numbers are not finite."""
+    if math.isfinite(heard.speed + heard.speed_deviation + heard.place + heard.odds):
+        return heard
+    return replace(UNHEARD, duration=heard.duration)
 
 
 def _normal_below(values: Float[ndarray, " n"]) -> Float[ndarray, " n"]:

@@ -15,6 +15,8 @@ from ricochet.models.core.compiled import compiled
 from ricochet.models.systems.drawers.belief.place_and_direction import (
     LEAST_SPREAD,
     REST,
+    SUREST,
+    UNHEARD,
     Belief,
     Grammar,
 )
@@ -54,6 +56,9 @@ def follow(
     return found[0], found[1]
 
 
+SPEED, DEVIATION = UNHEARD.speed, UNHEARD.speed_deviation
+
+
 @compiled
 def _follow(
     belief: Float[ndarray, "4 cell"],
@@ -70,12 +75,15 @@ def _follow(
     stops = np.empty((2, count))
     for frame in range(len(heard)):
         speed, deviation, place, place_deviation, duration, odds = heard[frame]
+        if not math.isfinite(speed + deviation + place + odds):
+            speed, deviation, place_deviation, odds = SPEED, DEVIATION, np.inf, 0.0
         spread = widening * deviation
         resting = 0.5 * math.erfc(-(REST - speed) / spread / math.sqrt(2.0))
         _begin(belief, stops, resting, stopping, starting)
         _move(belief, work, speed * duration / size, spread * duration / size, blocked)
         _move(stops, work, speed * duration / size, spread * duration / size, blocked)
-        opens = 1.0 / (1.0 + math.exp(-direction_weight * (1.0 - resting) * odds))
+        log_odds = direction_weight * (1.0 - resting) * odds
+        opens = 1.0 / (1.0 + math.exp(min(-log_odds, SUREST)))
         for cell in range(count):
             for way in range(2):
                 heard_so = 2.0 * (opens if way else 1.0 - opens)
@@ -125,13 +133,16 @@ def _move(
 ) -> None:
     """Move the first two states, closing and opening, in cells; limits stop what would pass."""
     count, spread = belief.shape[1], max(spread, LEAST_SPREAD)
-    longest = math.ceil(mean + 4.0 * spread)
+    longest = math.ceil(min(mean + 4.0 * spread, float(count)))
     kernel = np.empty(longest + 1)
     before = 0.0
     for length in range(longest + 1):
         below = 0.5 * math.erfc(-(length + 0.5 - mean) / spread / math.sqrt(2.0))
         kernel[length] = below - before
         before = below
+    if longest == count:
+        kernel[longest] += 1.0 - before
+        before = 1.0
     kernel /= before
     work[:] = 0.0
     for cell in range(count):

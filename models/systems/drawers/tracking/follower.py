@@ -15,12 +15,17 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from ricochet.models.systems.drawers.belief import place_and_direction
-from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
+from ricochet.models.systems.drawers.belief.place_and_direction import (
+    UNHEARD,
+    Belief,
+    Grammar,
+    Heard,
+)
 from ricochet.models.systems.drawers.level import LEVEL, NORMAL
 from ricochet.models.systems.drawers.tracking import pace as paces
 from ricochet.models.systems.drawers.tracking import rehearsal as rehearsals
 from ricochet.models.systems.drawers.tracking.pace import Pace, Seen
-from ricochet.models.systems.drawers.tracking.rehearsal import UNHEARD, Rehearsal
+from ricochet.models.systems.drawers.tracking.rehearsal import Rehearsal
 
 
 @dataclass(frozen=True)

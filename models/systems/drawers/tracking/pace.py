@@ -48,8 +48,11 @@ class Pace:
 def compared(pace: Pace, heard: Heard, before: Seen, now: Seen) -> Pace:
     """Return the pace after a frame at whose beginning and end the drawer was seen.
 
-    Frames that rest by both do not count: noise of the camera is no path.
+    Frames that rest by both do not count: noise of the camera is no path. Nor does one whose speed
+    is not finite, which was not heard.
     """
+    if not math.isfinite(heard.speed):
+        return pace
     path = abs(now.place - before.place)
     noise = math.hypot(before.deviation, now.deviation)
     if heard.speed < MOVING and path < max(MOVING * heard.duration, CLEAR * noise):

@@ -21,8 +21,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ricochet.models.systems.drawers.belief import place_and_direction
-from ricochet.models.systems.drawers.belief.place_and_direction import Belief, Grammar, Heard
-from ricochet.models.systems.drawers.labels import PERIOD
+from ricochet.models.systems.drawers.belief.place_and_direction import (
+    UNHEARD,
+    Belief,
+    Grammar,
+    Heard,
+)
 from ricochet.models.systems.drawers.level import LEVEL
 from ricochet.models.systems.drawers.tracking.pace import Seen
 
@@ -39,8 +43,6 @@ WORTH = {1: (2.0, 0.5), 2: (4.0, 0.2)}
 """How much wider deviations are, and what directions are worth."""
 RARE = 1e-6  # probability that any place keeps
 LEAST_SEEN = 0.003  # m, that a belief on cells can be pinned to
-UNHEARD = Heard(0.2, 0.3, 0.0, math.inf, PERIOD)
-"""A frame of which nothing is known but how fast drawers are moved."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """The controller hears, sees, and meets what cannot be: a line, and a hand that moves away."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ricochet.models.systems.drawers import controller, live
 from ricochet.models.systems.drawers.controller import Controller
+from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hand import GAP
 from ricochet.models.systems.drawers.labels import FRAME, PERIOD
 from ricochet.models.systems.drawers.tracking.pace import Seen
@@ -113,3 +115,28 @@ def test_a_camera_that_sees_no_place_is_said_and_not_believed(seen: Seen) -> Non
     (fault,) = plain(one)
     assert fault.startswith("camera")
     assert one.estimate == other.estimate
+
+
+FAILING = replace(HEARD, direction=DirectionEstimator(HEARD.place.network, 1.0))
+"""Of a direction that takes other inputs than it is given: it raises in every frame."""
+
+
+def test_an_estimator_that_fails_is_said_once_and_its_frames_are_lost() -> None:
+    one = controller.make(FAILING, CHANNELS)
+    fed(one, 30, Seen(0.1, 0.003))
+    before = one.hand.goal
+    fed(one, 60)
+    (fault,) = plain(one)
+    assert fault.startswith("sound: found ValueError(") and len(fault) < 150
+    assert fault.endswith("expected an estimate of each frame")
+    assert one.stream.frames == 90 * BUFFER // FRAME
+    assert one.hand.goal > before + 0.05
+
+
+def test_an_estimator_that_fails_again_is_said_again() -> None:
+    one = controller.make(FAILING, CHANNELS)
+    fed(one, 12)
+    for hearing in (HEARD, FAILING):
+        one.stream = replace(one.stream, hearing=hearing)
+        fed(one, 12)
+    assert len(plain(one)) == 2 and one.estimate is not None

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from ricochet.hardware.microphones.interface import default_rig
-from ricochet.hardware.microphones.stream import Buffer, PlayedSound
+from ricochet.hardware.microphones.stream import BUFFER, Buffer, PlayedSound
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import impact_synthesis
 from ricochet.models.sound.arrays import Microphones
@@ -123,6 +123,33 @@ def test_what_is_lost_is_said_and_later_bounces_keep_their_times(tmp_path: Path)
     kept = audio_files.read(tmp_path / "a.wav").samples
     late = round((begin + 0.2) * RATE)
     np.testing.assert_array_equal(kept[:, late:], sound()[:, late : kept.shape[1]])
+
+
+class Faulty(PlayedSound):
+    """A card whose buffers all have faults from one time to another, s."""
+
+    def __init__(self, begin: float, end: float) -> None:
+        super().__init__(RIG, sound())
+        self.begin, self.end = begin, end
+
+    def buffers(self) -> Iterator[Buffer]:
+        for buffer in super().buffers():
+            wrong = ("one", "two") if self.begin < buffer.time < self.end else ()
+            yield Buffer(buffer.time, buffer.samples, faults=wrong)
+
+
+def test_faults_that_go_on_are_a_line_at_first_and_one_a_second(tmp_path: Path) -> None:
+    said = [line for line in heard(Faulty(1.0, 4.5), tmp_path / "a.wav") if "one" in line]
+    times = [float(re.findall(r"^sound at ([\d.]+) s: one; two", line)[0]) for line in said]
+    assert times == pytest.approx([1.0, 2.0, 3.0, 4.0, 4.5], abs=0.05)
+    counts = [1 + int(re.findall(r"and (\d+) times before", line)[0]) for line in said[1:]]
+    assert 1 + sum(counts) == pytest.approx(3.5 / BUFFER, abs=2)
+
+
+def test_faults_that_were_not_said_yet_are_said_at_the_end(tmp_path: Path) -> None:
+    said = heard(Faulty(1.5, 99.0), tmp_path / "a.wav", seconds=2.0)
+    counted = [line for line in said if "one; two" in line]
+    assert len(counted) == 2 and "times before" in counted[1]
 
 
 def test_a_microphone_that_is_off_is_refused(tmp_path: Path) -> None:

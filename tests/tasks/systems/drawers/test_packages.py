@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.inference.small_networks import LEAST_SCALE
 from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import Arrays, read_package, write_package
@@ -79,7 +80,7 @@ def put(name: str, place: int, value: float) -> Callable[[Arrays], None]:
     [
         (put("speed_centre", 3, np.nan), "speed_centre"),
         (scaled("speed_scale", -1.0), "speed: scales"),
-        (scaled("place_unit", 0.0), "place: a unit that is not positive"),
+        (scaled("place_unit", 0.0), "place: a unit beyond 1e-09"),
         (lambda a: a.update(place_centre=a["place_centre"][:-1]), "place: scales"),
         (lambda a: a.update(speed_weights_1=a["speed_weights_1"][:, :-1]), "speed: layer 1"),
         (lambda a: a.update(speed_biases_0=a["speed_biases_0"][:1]), "speed: layer 0"),
@@ -87,7 +88,11 @@ def put(name: str, place: int, value: float) -> Callable[[Arrays], None]:
         (lambda a: a.update(widening=np.ones(3)), "widening of a speed"),
         (put("widening", 0, 0.0), "widening of a speed"),
         (put("reading", 2, -1.0), "reading of place"),
-        (put("reading", 3, -0.1), "reading of place"),
+        (put("reading", 2, 1e-300), "reading of place"),
+        (put("reading", 3, -0.1), "a worth of the direction beyond 0 to 5"),
+        (put("reading", 3, 5.01), "a worth of the direction beyond 0 to 5"),
+        (put("speed_scale", 0, 1e-305), "speed: scales of (168,) inputs, expected 168 of 1e-09"),
+        (put("direction_unit", 0, 1e3), "direction: a unit beyond 1e-09 to 100"),
         (put("grammar", 0, 0.5), "limits 0.5 and 0.29 m"),
         (put("grammar", 1, 50.0), "limits 0.01 and 50 m"),
         (put("grammar", 2, 1.2), "a share of the grammar"),
@@ -151,3 +156,19 @@ def test_layers_that_multiply_beyond_all_measure_are_refused(
     monkeypatch.setattr(packages, "MOST_TOGETHER", members * units - 1)
     with pytest.raises(ValueError, match="speed: layer 0 of shape"):
         packages.evaluate(arrays, packages.inputs(3))
+
+
+def test_numbers_at_their_bounds_are_read_and_leave_every_answer_finite(drawer: Drawer) -> None:
+    arrays = packages._arrays(drawer)
+    for name in packages.NETWORKS:
+        arrays[f"{name}_scale"] = np.full_like(arrays[f"{name}_scale"], LEAST_SCALE)
+        arrays[f"{name}_centre"] = np.full_like(arrays[f"{name}_centre"], -packages.LARGEST)
+        arrays[f"{name}_unit"] = np.array([packages.LARGEST_UNIT])
+        for layer in range(packages.LAYERS):
+            weights = arrays[f"{name}_weights_{layer}"]
+            arrays[f"{name}_weights_{layer}"] = packages.LARGEST * np.where(weights > 0.0, 1.0, 0.9)
+    arrays["widening"] = np.full(4, packages.LARGEST)
+    arrays["reading"] = np.array([0.0, 0.06, packages.LARGEST, 5.0])
+    found = packages.evaluate(arrays, packages.inputs(3))
+    assert all(np.isfinite(values).all() for values in found.values())
+    assert found["speeds"].max() > 1e20

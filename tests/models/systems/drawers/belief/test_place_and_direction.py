@@ -10,6 +10,7 @@ from scipy import stats
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import (
     REST,
+    UNHEARD,
     Belief,
     Grammar,
     Heard,
@@ -220,3 +221,30 @@ def test_moves_are_cut_at_the_length_of_all_places_and_change_nothing() -> None:
         short[-1] += 0.3 * long[count:].sum()
         expected[state] = short[::-1] if state not in place_and_direction.OPENING else short
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"speed": np.inf},
+        {"speed": np.nan},
+        {"speed_deviation": np.nan},
+        {"speed": np.inf, "speed_deviation": np.inf},
+        {"place": np.nan, "place_deviation": 0.1},
+        {"odds": np.nan},
+        {"odds": -np.inf},
+    ],
+)
+def test_a_frame_whose_numbers_are_not_finite_counts_as_unheard(changed: dict[str, float]) -> None:
+    before = followed(place_and_direction.anywhere(GRAMMAR), frames(20, 3))
+    found = place_and_direction.step(before, replace(frames(1, 0)[0], **changed), GRAMMAR)
+    unheard = place_and_direction.step(before, replace(UNHEARD, duration=FRAME), GRAMMAR)
+    np.testing.assert_array_equal(found.probabilities, unheard.probabilities)
+
+
+def test_odds_beyond_all_measure_are_a_direction_that_is_sure() -> None:
+    before = place_and_direction.anywhere(GRAMMAR)
+    for odds, opening in ((1e5, 1.0), (-1e5, 0.0), (1e300, 1.0), (-1e300, 0.0)):
+        heard = Heard(0.3, 0.01, 0.0, np.inf, FRAME, odds)
+        found = place_and_direction.step(before, heard, GRAMMAR)
+        assert found.probabilities[1].sum() == pytest.approx(opening)

@@ -89,6 +89,24 @@ def test_machine_code_follows_a_session_as_frame_by_frame_is(changed: dict[str, 
     np.testing.assert_allclose(found[1], plain[1], atol=1e-9)
 
 
+@pytest.mark.proof
+def test_machine_code_takes_what_is_not_finite_or_beyond_all_measure_as_frame_by_frame() -> None:
+    made = session(4, 0.5, 120)
+    strange = (
+        {"speed": np.inf}, {"speed": 1e12}, {"speed_deviation": np.nan}, {"place": np.nan},
+        {"odds": np.nan}, {"odds": 1e6}, {"odds": -1e6}, {"speed_deviation": 1e12},
+    )  # fmt: skip
+    heard = [
+        replace(each, **strange[n // 9 % len(strange)]) if n % 9 == 5 else each
+        for n, each in enumerate(made.heard)
+    ]
+    other = weighing.Session(heard, made.labels)
+    grammar, first = replace(weighing.FIRST, low=LOW, high=HIGH), float(made.labels.position[0])
+    start = place_and_direction.see(place_and_direction.anywhere(grammar), first, weighing.SEEN)
+    plain = weighing.follow_plainly(start, other, grammar)
+    np.testing.assert_allclose(weighing._judged(grammar, other), plain, atol=1e-9)
+
+
 def test_a_better_grammar_has_a_better_score() -> None:
     made = [session(1, 0.0, 300)]
     grammar = weighing.FIRST

@@ -251,3 +251,9 @@ def test_a_drawer_that_is_seen_beyond_its_limits_is_followed_there() -> None:
 def test_twice_the_path_seen_and_heard_is_the_same_gain_but_for_the_prior() -> None:
     one, two = Pace(4.0, 5.0).gain, Pace(8.0, 10.0).gain
     assert abs(two - 0.8) < abs(one - 0.8) < 0.05
+
+
+@pytest.mark.parametrize("speed", [np.inf, np.nan])
+def test_a_speed_that_is_not_finite_leaves_the_pace_as_it_was(speed: float) -> None:
+    before, strange = Pace(0.7, 0.6), Heard(speed, 0.02, 0.0, np.inf, FRAME)
+    assert paces.compared(before, strange, Seen(0.1, 0.001), Seen(0.2, 0.001)) == before
