@@ -13,6 +13,7 @@ whatever they take together. DVC removes what it has of a file that is refused.
 """
 
 import importlib.util
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,42 @@ def refuse_odd(path: str, facts: Mapping[str, Any]) -> None:
     """Refuse what is no regular file, by what its file system says of it."""
     if facts["type"] != "file":
         raise refusal(path, "no regular file", "one, as a pipe would be waited for")
+
+
+def read_small(system: Any, path: str, largest: int) -> bytes | None:
+    """Return the content of a remote's file as far as `largest` bytes; None if it has more.
+
+    It is written as it comes: to be asked for a part of it, a server may answer with any more, all
+    of which DVC would keep in memory.
+    """
+    from fsspec.callbacks import Callback
+
+    class Bounded(Callback):  # type: ignore[misc]
+        def set_size(self, size: int | None) -> None:
+            self._look(size or 0)
+
+        def relative_update(self, inc: int = 1) -> None:
+            self.absolute_update(self.value + inc)
+
+        def absolute_update(self, value: int) -> None:
+            self.value = value
+            self._look(value)
+
+        def _look(self, length: int) -> None:
+            if length > largest:
+                raise _TooLongError
+
+    with tempfile.TemporaryDirectory(prefix="ricochet-dvc-") as folder:
+        target = Path(folder) / "file"
+        try:
+            system.get_file(path, str(target), callback=Bounded())
+        except _TooLongError:
+            return None
+        return target.read_bytes()
+
+
+class _TooLongError(Exception):
+    """More has come than is read."""
 
 
 def verify_room() -> None:

@@ -25,7 +25,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings.dvc_fetched import refuse_odd, verify_kinds, verify_room
+from ricochet.tasks.recordings.dvc_fetched import read_small, refuse_odd, verify_kinds, verify_room
 from ricochet.tasks.recordings.dvc_logins import refuse_lent
 from ricochet.tasks.recordings.dvc_repository import (
     is_plain,
@@ -152,7 +152,7 @@ def verify_lists() -> None:
     def loaded(cls: Any, place: Any, digest: Any, *arguments: Any, **options: Any) -> Any:
         found = place.get(digest.value)
         content = _content(found)
-        if len(content) > LONGEST or f"{hashlib.md5(content).hexdigest()}.dir" != digest.value:
+        if content is None or f"{hashlib.md5(content).hexdigest()}.dir" != digest.value:
             raise refusal(found.path, "another list of files", f"that of digest {digest.value}")
         once = SimpleNamespace(get=lambda _: _Read(content, found.path), hash_name=place.hash_name)
         made = load(cls, once, digest, *arguments, **options)
@@ -179,13 +179,11 @@ class _Read:
         return io.BytesIO(self.content)
 
 
-def _content(found: Any) -> bytes:
-    """Read a list, one byte more than it may have if need be; a local one without waiting."""
+def _content(found: Any) -> bytes | None:
+    """Read a list, None if it is too long; a local one without waiting."""
     if found.fs.protocol != "local":
         refuse_odd(found.path, found.fs.info(found.path))
-        with found.fs.open(found.path, "rb") as file:
-            content: bytes = file.read(LONGEST + 1)
-            return content
+        return read_small(found.fs, found.path, LONGEST)
     try:
         return read_bytes(Path(found.path), "a list of files", largest=LONGEST)
     except BadInput as error:

@@ -3,6 +3,8 @@
 import gzip
 import importlib
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -139,6 +141,54 @@ def test_what_http_sends_without_end_is_not_taken(root, head, found):
     assert found in said
     assert least >= -5 * MEGABYTE  # what DVC writes at once
     assert not small_disk.fetched(root)
+
+
+class Flood(Answer):
+    """Says that it has a little, and to a request of a part of it sends 64 megabytes."""
+
+    def do_GET(self):  # noqa: N802
+        self.send_response(206 if self.command == "GET" else 200)
+        self.send_header("Content-Length", str(self.server.stated[self.command]))
+        self.send_header("Accept-Ranges", "bytes")
+        self.end_headers()
+        for _ in range(64 * (self.command == "GET")):
+            self.wfile.write(bytes(MEGABYTE))
+            self.server.sent.append(MEGABYTE)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def handle(self):
+        try:
+            super().handle()
+        except OSError:  # nobody takes more
+            self.close_connection = True
+
+
+READ = """
+import sys
+from fsspec.implementations.http import HTTPFileSystem
+from ricochet.tasks.recordings import dvc_fetched
+for address in sys.argv[1:]:
+    print(dvc_fetched.read_small(HTTPFileSystem(), address, 10_000))
+"""
+
+
+@pytest.mark.slow
+def test_a_small_file_is_read_as_far_as_it_may_go_whatever_part_is_sent(tmp_path):
+    """Of a list that was said to have 5 MB a server sent 2 GB, which were kept: 4.3 GB.
+
+    In a process of its own, in which fsspec leaves a thread.
+    """
+    pytest.importorskip("fsspec.implementations.http")
+    (tmp_path / "short").write_bytes(b"1234")
+    (tmp_path / "long").write_bytes(bytes(10_001))
+    with serving(tmp_path) as (_, address), serving(tmp_path, answers=Flood) as (server, false):
+        server.stated, server.sent = {"HEAD": 1000, "GET": 64 * MEGABYTE}, []
+        files = [f"{address}/store/short", f"{address}/store/long", f"{false}/long"]
+        command = [sys.executable, "-P", "-c", READ, *files]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120.0)
+    assert done.stdout.split() == ["b'1234'", "None", "None"], done.stderr
+    assert sum(server.sent) < 64 * MEGABYTE
 
 
 class Together(Answer):
