@@ -26,7 +26,8 @@ def compiled(function: Function) -> Function:
 
     Machine code is kept beside the sources and is named by the content of every source in the
     folders of the function and of those that it calls: what an edit touches is compiled again.
-    Where there is new code, old code that no process has begun with of late is removed.
+    Where there is new code, old code that no process has begun with of late is removed. Code that
+    cannot be kept, as on a full disk, is used all the same.
 
     >>> @compiled
     ... def squares(count: int) -> float:
@@ -49,9 +50,22 @@ def compiled(function: Function) -> Function:
     try:
         how: Any = numba.njit(cache=in_a_file, error_model="numpy", forceinline=True)
         machine_code: Any = how(plain)
+        if in_a_file:
+            _keep_if_possible(machine_code._cache)
         return machine_code
     finally:
         settings.CACHE_DIR = before
+
+
+def _keep_if_possible(cached: Any) -> None:
+    """Have a function's cache go without what it cannot write: numba itself would raise."""
+    save = cached.save_overload
+
+    def save_if_possible(signature: Any, result: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(signature, result)
+
+    cached.save_overload = save_if_possible
 
 
 @cache

@@ -331,6 +331,8 @@ DRAWER |= {
         "speed_weights_2": 1e-105 * a["speed_weights_2"],
     },
 }
+SMALL_ROOM = np.array((0.57, 0.57, 1.0, 1.0, 0.57, 0.57, 0.57, 0.57, 1.0, 1.0, 1.0))
+"""Of a table: what makes it hardly large enough for its shapes."""
 BATTING: dict[str, Change] = {
     f"{name}[{place}] of {value:g}": lambda a, name=name, place=place, value=value: {
         name: _at(a[name], value, place)
@@ -339,9 +341,20 @@ BATTING: dict[str, Change] = {
         ("law", 0, 2.0), ("law", 2, -1.0), ("law", 3, 0.5), ("law", 4, 0.0), ("table", 0, -1.0),
         ("table", 2, 1e6), ("filter", 0, 0.0), ("filter", 3, 1e9), ("filter", 0, 100.5),
         ("filter", 4, 3.0), ("cosines", 0, 0.0), ("cosines", 0, 1e3), ("sines", 2, 9.0),
-        ("samples", 0, 1.5), ("samples", 2, -0.5),
+        ("samples", 0, 1.5), ("samples", 2, -0.5), ("table", 2, 1000.0), ("table", 2, 100.0),
+        ("table", 2, 11.0),
     )
 }  # fmt: skip
+BATTING |= {
+    "a small room of gravity 1000": lambda a: {
+        "table": a["table"] * SMALL_ROOM + np.array((0.0, 0.0, 999.0, *(8 * (0.0,))))
+    },
+    "a fall of 0.25 s": lambda a: {
+        "table": np.where(np.arange(11) == 2, 9.0, a["table"] * 0.05 * SMALL_ROOM),
+        "cosines": 0.025 * a["cosines"],
+        "sines": 0.025 * a["sines"],
+    },
+}
 SHOOTING: dict[str, Change] = {
     f"{name}[{place}] of {value:g}": lambda a, name=name, place=place, value=value: {
         name: _at(a[name], value, place)
@@ -352,9 +365,23 @@ SHOOTING: dict[str, Change] = {
         ("strokes.angle", 1, -2.9), ("energy.scale", 0, 0.0), ("energy.scale", 1, -1.0),
         ("energy.first", 0, 1e9), ("energy.last", 0, 1e20), ("modes.wall.matrix", 0, 1e6),
         ("modes.floating.covariance", 0, -1.0), ("modes.mallet.covariance", 1, 0.5),
-        ("modes.airflow", 0, -1.0), ("modes.delay", 0, 1e6),
+        ("modes.airflow", 0, -1.0), ("modes.delay", 0, 1e6), ("strokes.durations", 5, 1.9),
+        ("strokes.wind_ups", 7, 1.0), ("strokes.joints", 8, 0.5),
     )
 }  # fmt: skip
+STRETCHED = (0.0, 1.70274, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""Postures, rad, in which the tip is at its height and cannot be moved along the arm."""
+SHOOTING |= {
+    "strokes of 10 s": lambda a: {
+        "strokes.durations": 0.0 * a["strokes.durations"] + 10.0,
+        "strokes.wind_ups": 0.0 * a["strokes.wind_ups"] + 10.0,
+    },
+    "wind-ups of 10 s": lambda a: {"strokes.wind_ups": 0.0 * a["strokes.wind_ups"] + 10.0},
+    "postures of zeros": lambda a: {"strokes.joints": 0.0 * a["strokes.joints"]},
+    "an arm stretched out on the table": lambda a: {
+        "strokes.joints": 0.0 * a["strokes.joints"] + STRETCHED
+    },
+}
 
 
 def _alike(arrays: Arrays) -> Arrays:

@@ -6,7 +6,8 @@
               puck that cannot be shot
     stroke    the run-up is planned again every period to where the puck will be at the contact
     leave     after the contact the mallet goes on, brakes and returns home; then it watches again
-    retreat   on a fault the arm brakes and goes home, and `faults` gains one line
+    retreat   on a fault the arm brakes and goes home, and `faults` gains one line; so it does where
+              the strokes of a policy cannot be computed with
 
 A puck that comes fast is stopped, whatever the arm does but strike.
 
@@ -26,6 +27,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from ricochet.models.arms import iiwa
+from ricochet.models.core.printable_text import one_line
 from ricochet.models.systems.air_hockey import strike_choice, strike_plan
 from ricochet.models.systems.air_hockey.arm.arm_controller import ArmController
 from ricochet.models.systems.air_hockey.arm.plan import Plan
@@ -110,6 +112,18 @@ class ShootingAgent:
         if not self._begun:
             self._arm.start(seen[JOINTS], seen[JOINT_SPEEDS])
             self._begun = True
+        before = self._arm.command
+        try:
+            return self._act(seen)
+        except (ArithmeticError, ValueError) as error:  # LinAlgError is a ValueError
+            found = one_line(f"{type(error).__name__}, {error}", longest=100)
+            self._faults.report("plan", f"cannot be computed ({found}), braking")
+            self._give_up()
+            self._arm.brake(before)
+            return self._arm.command
+
+    def _act(self, seen: Float[ndarray, " 23"]) -> Float[ndarray, "2 7"]:
+        """Take an observation in, decide and return the next command."""
         self._choice.pass_period()
         sound = self._table.update(seen, command=self._arm.command, offset=self._arm.offset)
         self._given_up |= not sound

@@ -78,26 +78,50 @@ def advance(
     Returns:
         The time that passed and the least squared distance from the goal, m^2.
     """
+    until = (stop_at_bat, MOST_EVENTS)
+    passed, closest, events = advance_within(state, kind, bat, duration, world, counts, until)
+    return (duration if events == MOST_EVENTS else passed), closest
+
+
+@compiled
+def advance_within(
+    state: Float[ndarray, " 6"],
+    kind: int,
+    bat: tuple[float, float],
+    duration: float,
+    world: World,
+    counts: Int[ndarray, " 3"],
+    until: tuple[bool, int],
+) -> tuple[float, float, int]:
+    """Move an object as `advance` does, by a number of events; flight far from all takes none.
+
+    Args:
+        until: Whether to end after the first impact with the bat, and the most events.
+
+    Returns:
+        As `advance`, where the events do not suffice a time that is shorter; and the events.
+    """
+    stop_at_bat, most = until
     if far_from_all(state, kind, bat, duration, world):
-        return duration, fly(state, duration, world.table)
+        return duration, fly(state, duration, world.table), 0
     angle, rate = bat
     left, closest = duration, 1e300
     by_law, resting = counts[1] + MOST_IMPACTS, counts[1] + RESTING
-    for _ in range(MOST_EVENTS):
+    for event in range(most):
         sink = LEAST_SINK if counts[1] < resting else MOST_SINK
         surface, free = next_event(state, kind, (angle, rate), left, world, sink)
         if surface >= 0:
             touched = touch(state, kind, surface, (angle, rate), world)
             strike(state, touched, world, counts, by_law)
             if stop_at_bat and surface == BAT:
-                return duration - left, closest
+                return duration - left, closest, event + 1
             continue
         closest = min(closest, fly(state, free, world.table))
         angle += rate * free
         left -= free
         if left <= 0.0:
-            break
-    return duration, closest
+            return duration, closest, event + 1
+    return duration - left, closest, most
 
 
 @compiled

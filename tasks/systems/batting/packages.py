@@ -27,12 +27,13 @@ from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.batting import shapes as shape_sets
+from ricochet.models.systems.batting.belief.first_flight import READINGS
 from ricochet.models.systems.batting.belief.localiser import FilterSettings
 from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse
 from ricochet.models.systems.batting.impacts.parameters import FRICTION_LIMIT, NOISE, PARAMETERS
 from ricochet.models.systems.batting.shapes import Shapes
-from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.table import CAMERA_PERIOD, Table
 from ricochet.models.systems.batting.world import QUIET, World
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
@@ -52,6 +53,10 @@ FEWEST, MOST = 100, 1_000_000
 MOST_SHAPES, MOST_HARMONICS, MOST_PARTICLES = 100, 32, 100_000
 LARGEST = 100.0
 """Of shapes, m."""
+STEEPEST = 10.0
+"""Gravity along a table, m/s^2: that of the earth is 9.81."""
+SHORTEST_FALL = READINGS * CAMERA_PERIOD
+"""Of an object from the upper wall to the bat, s: the filter begins with a flight that long."""
 ROOM = 8.0
 """Largest radii of a shape across a table."""
 ROUNDING = 1e-9
@@ -266,6 +271,8 @@ def _table(values: ndarray) -> Table:
     size = (table.width, table.height, table.gravity, table.mass, table.focal_length)
     if not (min(size) > 0.0 and max(size) <= 1000.0):
         raise ValueError("a table whose size, gravity or mass is not positive")
+    if table.gravity > STEEPEST or table.height < 0.5 * table.gravity * SHORTEST_FALL**2:
+        raise ValueError(f"gravity of {table.gravity:g} m/s^2 on {table.height:g} m")
     if not (0.0 < table.goal_x < table.width and 0.0 < table.goal_y < table.height):
         raise ValueError("a goal that is not on the table")
     if not (-1000.0 < table.camera_x < 0.0 and 0.0 <= table.camera_y <= table.height):

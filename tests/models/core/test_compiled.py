@@ -1,5 +1,6 @@
 """Compiled functions: plain without numba, and named by the sources that they come from."""
 
+import errno
 import importlib.util
 import os
 import time
@@ -70,6 +71,26 @@ def test_settings_of_numba_are_as_before() -> None:
     machine = compiled.compiled(double)
     assert before == numba.config.CACHE_DIR
     assert machine.py_func is double  # type: ignore[attr-defined]
+
+
+def test_machine_code_that_cannot_be_kept_is_used_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk numba raises where a function is first called: as an arm moves."""
+    if not available():
+        pytest.skip("numba is not installed")
+    from numba.core.caching import IndexDataCacheFile
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "_save_data", full)
+    here = module(tmp_path / "here", "one", "def f(x):\n    return 2.0 * x\n")
+    machine = compiled.compiled(here.f)
+    assert machine(3.0) == 6.0 and machine(3) == 6.0
+    monkeypatch.undo()
+    again = module(tmp_path / "here", "one", "def f(x):\n    return 2.0 * x\n")
+    assert compiled.compiled(again.f)(3.0) == 6.0
 
 
 def test_new_machine_code_removes_old_code_but_the_newest_and_what_is_in_use(

@@ -112,13 +112,13 @@ class ArmController:
             self.command = command_limits.eased(before, self.command, period=PERIOD)
         asked = command_limits.excess(before, self.command, period=PERIOD)
         if asked > 1.0:
-            self._forget()
-            self.command = command_limits.braked(before, period=PERIOD)
-            self.payload = payload_estimator.follow(payload, *self.command, period=PERIOD)
-            planned = self.command - self.payload.correction
-        self.offset_at_contact, self.planned = _offset_at_contact(self._mallet, plan), planned
-        self._mallet = mallet_offset.follow(self._mallet, planned[:1], planned[1:], period=PERIOD)
+            planned = self._braked(before, payload)
+        self._go(planned, _offset_at_contact(self._mallet, plan))
         return asked
+
+    def brake(self, before: Float[ndarray, "2 7"]) -> None:
+        """Slow every joint down from a command, whatever was planned since."""
+        self._go(self._braked(before, self.payload), np.zeros(2))
 
     def rest(self) -> None:
         """Stay where the arm is planned to be."""
@@ -130,6 +130,18 @@ class ArmController:
         """Command what is planned, corrected for the payload."""
         self.payload = payload_estimator.follow(self.payload, *planned, period=PERIOD)
         self.command = planned + self.payload.correction
+
+    def _braked(self, before: Float[ndarray, "2 7"], payload: Payload) -> Float[ndarray, "2 7"]:
+        """Command to slow every joint down; return what is planned by that."""
+        self._forget()
+        self.command = command_limits.braked(before, period=PERIOD)
+        self.payload = payload_estimator.follow(payload, *self.command, period=PERIOD)
+        return self.command - self.payload.correction
+
+    def _go(self, planned: Float[ndarray, "2 7"], offset: Float[ndarray, " 2"]) -> None:
+        """Note where the arm will be, and the mallet then and at the contact."""
+        self.offset_at_contact, self.planned = offset, planned
+        self._mallet = mallet_offset.follow(self._mallet, planned[:1], planned[1:], period=PERIOD)
 
     def _forget(self) -> None:
         """Drop the plan: the next one begins anew."""

@@ -39,7 +39,11 @@ _SETTLED = 0.12
 _NOISE, _TIME_NOISE, _PRICE, _BETTER = 0.06, 0.1, 20.0, 0.85
 _AGREES = 2e-3
 """Largest difference, rad or rad/s over ten, of a last command from what was planned."""
-_TIMES = np.linspace(0.3, 1.8, 31)
+LONGEST = 1.8
+"""Longest time in which a contact is sought to be met, s."""
+_TIMES = np.linspace(0.3, LONGEST, 31)
+_RUN = 0.1
+"""Time before the start posture, at least, s."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,9 @@ def least_time(
 ) -> float:
     """Return the shortest time in which a contact can be met; infinite if there is none."""
     limits = limits or Limits()
-    times = _TIMES[contact.wind_up + 0.1 < _TIMES]
+    times = _TIMES[contact.wind_up + _RUN < _TIMES]
+    if len(times) == 0:
+        return np.inf
     starts = np.broadcast_to(contact.start_posture, (len(times), 7))
     wind_up = np.full(len(times), contact.wind_up)
     state = joints, joint_speeds

@@ -28,7 +28,7 @@ from ricochet.models.probability.systematic_resampling import systematic_rows
 from ricochet.models.systems.batting.belief import particles
 from ricochet.models.systems.batting.belief.particles import Cloud, Turn
 from ricochet.models.systems.batting.camera import project
-from ricochet.models.systems.batting.motion import advance, approach
+from ricochet.models.systems.batting.motion import advance_within, approach
 from ricochet.models.systems.batting.table import CAMERA_PERIOD
 from ricochet.models.systems.batting.world import World
 
@@ -38,6 +38,7 @@ ENDS = (1, 4, READINGS)  # readings that each regression takes
 SHARES = (0.3, 0.3, 0.4)  # of the draws
 SWEEPS = 4
 MOST_DRAWS = 200  # of each uniform particle, until it touches nothing
+EVENTS = 10  # of motion, a draw and reading on average, past which draws are lost; see `particles`
 WIDER = 1.14  # of the regressions' deviations, so that tails are covered
 
 
@@ -149,13 +150,20 @@ def _replay(
     """Move starts to the last reading in place; return the log likelihood of all readings."""
     readings, bats = seen
     log_likelihood, counts = np.zeros(len(kinds)), np.zeros(3, np.int64)
+    left = EVENTS * len(kinds) * len(readings)
     for i in range(len(kinds)):
         counts[:] = 0
         counts[0] = places[i]
         for k in range(len(readings)):
             if k > 0:
                 bat = (bats[k - 1, 0], bats[k - 1, 1])
-                advance(states[i], kinds[i], bat, bats[k - 1, 2], world, counts, False)
+                passed, _, events = advance_within(
+                    states[i], kinds[i], bat, bats[k - 1, 2], world, counts, (False, left)
+                )
+                left -= events
+                if passed < bats[k - 1, 2]:
+                    log_likelihood[i] = particles.LOST
+                    break
             log_likelihood[i] += particles.log_density(states[i], kinds[i], readings[k], world)
     return log_likelihood
 

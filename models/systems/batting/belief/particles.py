@@ -8,6 +8,9 @@ Flight adds no noise, so that resampled copies would stay copies until an impact
 weights' effective number falls below a share of the particles they are resampled, and the copies
 of each shape are spread by a normal kernel whose covariance is a share of that of the shape's
 particles (Musso, Oudjane and Le Gland, "Improving regularised particle filters", 2001).
+
+The events of motion until a reading are bounded, for all particles together. Past that bound only
+those that fly on far from walls and bat are moved; the others are lost, with a weight of zero.
 """
 
 from dataclasses import dataclass
@@ -20,10 +23,14 @@ from numpy import ndarray
 from ricochet.models.core.compiled import compiled
 from ricochet.models.probability.systematic_resampling import systematic_rows
 from ricochet.models.systems.batting.camera import project
-from ricochet.models.systems.batting.motion import advance
+from ricochet.models.systems.batting.motion import advance_within
 from ricochet.models.systems.batting.world import World
 
 FEW = 12
+EVENTS = 1000
+"""Of motion until a reading, a particle on average: one at rest on the bat takes about 800."""
+LOST = -1e30
+"""Log density of a reading, given a particle that is not moved to it: for want of events."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +138,15 @@ def _move_and_weigh(
     places: Int[ndarray, " particle"],
 ) -> None:
     turn, reading = seen
-    counts = np.zeros(3, np.int64)
+    counts, left, bat = np.zeros(3, np.int64), EVENTS * len(kinds), (turn.angle, turn.rate)
     for i in range(len(kinds)):
         counts[0] = places[i]
-        advance(states[i], kinds[i], (turn.angle, turn.rate), turn.time, world, counts, False)
-        log_weights[i] += log_density(states[i], kinds[i], reading, world)
+        passed, _, events = advance_within(
+            states[i], kinds[i], bat, turn.time, world, counts, (False, left)
+        )
+        left -= events
+        moved = passed >= turn.time
+        log_weights[i] += log_density(states[i], kinds[i], reading, world) if moved else LOST
 
 
 @compiled

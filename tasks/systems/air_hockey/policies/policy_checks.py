@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.air_hockey.arm import sampling_mpc
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Setting
@@ -17,8 +20,12 @@ from ricochet.tasks.storage import limits
 if TYPE_CHECKING:
     from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 
-FASTEST, LONGEST, FARTHEST = 10.0, 10.0, 10.0
-"""Speed and time of a stroke, m/s and s, and its place, m."""
+FASTEST, FARTHEST = 10.0, 10.0
+"""Speed of a stroke, m/s, and its place, m."""
+LONGEST, LONGEST_WIND_UP = sampling_mpc.LONGEST, 0.5 * sampling_mpc.LONGEST
+"""Times of a stroke, s: with longer ones the arm has none left to begin in."""
+LEAST_GAIN = 0.03
+"""Of a posture, m/rad: how far each turn of the joints moves the tip that way which is hardest."""
 KNOWN_LOW = np.append(objective.LOW, -LARGEST_ANGLE) - 1e-9
 KNOWN_HIGH = np.append(objective.HIGH, LARGEST_ANGLE) + 1e-9
 """Bounds of what any policy is trained on: m, m/s, m/s^2, rad."""
@@ -50,7 +57,7 @@ def check(shooter: "Shooter", where: str) -> None:
         ("angle", strokes.angle, -np.pi, np.pi),
         ("joints", strokes.joints, -iiwa.JOINT_LIMIT, iiwa.JOINT_LIMIT),
         ("offsets", strokes.offsets, -2.0 * iiwa.JOINT_LIMIT, 2.0 * iiwa.JOINT_LIMIT),
-        ("wind_ups", strokes.wind_ups, 0.0, LONGEST),
+        ("wind_ups", strokes.wind_ups, 0.0, LONGEST_WIND_UP),
         ("durations", strokes.durations, 0.0, LONGEST),
         ("speeds", strokes.speeds, -FASTEST, FASTEST),
         ("bounds", np.stack((shooter.low, shooter.high)), KNOWN_LOW, KNOWN_HIGH),
@@ -60,12 +67,23 @@ def check(shooter: "Shooter", where: str) -> None:
     for axis in (strokes.x, strokes.y, strokes.angle):
         if len(axis) < 2 or not (np.diff(axis) > 0.0).all():
             raise BadInput(f"{where}: strokes", "an axis that does not ascend", "one")
+    _check_postures(strokes.joints, where)
     for values in vars(shooter.energy).values():
         if np.size(values) == 0 or not np.abs(values).max() <= LARGEST_WEIGHT:
             raise BadInput(f"{where}: energy", "weights beyond all measure, or none", "a network")
     if (units := len(shooter.energy.last)) > limits.UNITS:
         raise BadInput(f"{where}: energy", f"{units} units", f"at most {limits.UNITS} in a layer")
     _check_modes(shooter.modes, where)
+
+
+def _check_postures(joints: Float[ndarray, "x y u 7"], where: str) -> None:
+    """Refuse postures from which no contact can be sought: off the table, or singular."""
+    pose = iiwa.pose(joints)
+    if not (np.abs(pose.tip[..., 2] - iiwa.TIP_HEIGHT) <= iiwa.TIP_TOLERANCE).all():
+        raise BadInput(f"{where}: joints", "postures off the table", "the tip at its height")
+    gain = np.linalg.svd(pose.jacobian, compute_uv=False)[..., -1]
+    if not (gain >= LEAST_GAIN).all():
+        raise BadInput(f"{where}: joints", "singular postures", "a tip that moves every way")
 
 
 def _check_modes(modes: PuckModes, where: str) -> None:

@@ -12,7 +12,7 @@ from ricochet.models.systems.air_hockey import shot_outcome, simulator
 from ricochet.models.systems.air_hockey.agent import Phase, ShootingAgent
 from ricochet.models.systems.air_hockey.arm import command_limits
 from ricochet.models.systems.air_hockey.arm.plan import Plan
-from ricochet.models.systems.air_hockey.arm.stroke_table import Strokes
+from ricochet.models.systems.air_hockey.arm.stroke_table import Stroke, Strokes
 from ricochet.models.systems.air_hockey.interface import (
     JOINT_SPEEDS,
     JOINTS,
@@ -250,6 +250,36 @@ def test_joints_that_vanish_or_lag_end_the_stroke(agent: ShootingAgent) -> None:
 def test_an_observation_of_another_size_is_refused(agent: ShootingAgent, bad: ndarray) -> None:
     with pytest.raises(ValueError, match=r"observation: found shape"):
         agent.draw_action(bad)
+
+
+@pytest.mark.parametrize("first", [0, 45])
+def test_strokes_that_cannot_be_computed_with_have_the_arm_brake_within_its_limits(
+    agent: ShootingAgent, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Begun at the start, and in the middle of a stroke; said once, and the next episode goes."""
+    period = 0
+    stroke = Strokes.stroke
+
+    def singular(self: Strokes, where: ndarray) -> Stroke:
+        if period >= first:
+            raise np.linalg.LinAlgError("Singular\nmatrix")
+        return stroke(self, where)
+
+    def count(number: int, observed: ndarray) -> ndarray:
+        nonlocal period
+        period = number
+        return observed
+
+    monkeypatch.setattr(Strokes, "stroke", singular)
+    outcome, commands = play(agent, (-0.5, 0.0), spoil=count, longest=150)
+    said = [line for line in agent.faults if line.startswith("plan")]
+    assert said == ["plan: cannot be computed (LinAlgError, Singular matrix), braking"]
+    assert outcome.strikes == 0 and outcome.violations == ()
+    for before, after in pairwise(commands):
+        assert command_limits.excess(before, after, period=PERIOD) <= 1.0
+    np.testing.assert_allclose(commands[-1][1], 0.0, atol=1e-3)
+    moved = max(np.abs(each[1]).max() for each in commands)
+    assert moved < 1e-3 if first == 0 else moved > 0.1
 
 
 def test_joints_must_be_finite_at_the_start(agent: ShootingAgent) -> None:

@@ -230,6 +230,21 @@ def test_an_impact_with_the_bat_ends_a_motion_that_stops_there() -> None:
     assert stopped > 50
 
 
+def test_motion_within_some_events_is_the_same_or_stops_before_its_time() -> None:
+    state = np.array([5.0, SHAPES["disc"][0][0], 0.2, 0.0, 0.0, 0.0])
+    found = []
+    for most in (50, motion.MOST_EVENTS):
+        moved, counts = state.copy(), np.zeros(3, np.int64)
+        way = (CAMERA_PERIOD, scenes.quiet(), counts, (False, most))
+        found.append((*motion.advance_within(moved, 0, LEVEL, *way), counts[1], moved))
+    (early, _, events, few, _), (late, _, needed, many, moved) = found
+    assert early < CAMERA_PERIOD and events == 50 and few <= 50
+    assert late == CAMERA_PERIOD and many < needed < 1000
+    again, counts = state.copy(), np.zeros(3, np.int64)
+    motion.advance(again, 0, LEVEL, CAMERA_PERIOD, scenes.quiet(), counts, False)
+    np.testing.assert_array_equal(again, moved)
+
+
 def test_a_disc_at_rest_on_a_level_bat_stays_there() -> None:
     kinds, counts = np.zeros(1, np.int64), scenes.counts(1)
     states = np.array([[5.0, SHAPES["disc"][0][0], 0.2, 0.0, 0.0, 0.0]])

@@ -77,6 +77,7 @@ HOSTILE = {
     "a camera on the table": of_table(camera_x=2.0),
     "a goal beyond the wall": of_table(goal_x=12.0),
     "gravity up the slope": of_table(gravity=-1.0),
+    "gravity of no slope on earth": of_table(gravity=11.0),
     "no mass": of_table(mass=0.0),
     "a table without room": of_table(width=0.5, goal_x=0.2),
     "a camera without noise": of_table(screen_noise=0.0),

@@ -1,6 +1,6 @@
 """Strokes in closed loop, kinematically: where they hit, what they use, and how they go on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -156,6 +156,11 @@ def test_the_least_time_is_enough_and_less_is_not(arm):
         loads.append(plan.peak)
     assert loads[1] <= 1.02 < loads[0]
     assert least <= contact.duration + 0.1
+
+
+def test_a_wind_up_that_leaves_no_time_is_no_stroke(arm):
+    slow = replace(arm.contact(np.array((0.93, 0.0)), 0.1), wind_up=sampling_mpc.LONGEST)
+    assert sampling_mpc.least_time(HOME, STILL, slow) == np.inf
 
 
 def test_the_same_draw_gives_the_same_stroke(arm, stroke):

@@ -1,5 +1,7 @@
 """The particle filter: evidence by hand, order, missing readings, resampling and kernels."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,30 @@ def test_order_of_particles_does_not_matter() -> None:
     two, same = stepped(shuffled, READING)
     np.testing.assert_array_equal(two.log_weights, one.log_weights[order])
     assert same == pytest.approx(evidence, rel=1e-12)
+
+
+def test_past_the_bound_of_events_particles_that_meet_something_are_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that fly are moved and weighed as ever; where all are lost nothing explains a reading.
+
+    A bound of none takes the motion as plain Python: machine code holds the bound it was made with.
+    """
+    cloud = weighted(6, 1)
+    cloud.states[:3, 1] = 5.0
+    cloud.states[:3, 0] = 5.0
+    cloud.states[3:, 1] = 0.5
+    plain, as_ever = Cloud(*map(np.copy, vars(cloud).values())), stepped(cloud, READING)[0]
+    monkeypatch.setattr(particles, "EVENTS", 0)
+    move = inspect.unwrap(getattr(particles._move_and_weigh, "py_func", particles._move_and_weigh))
+    places = np.zeros(6, np.int64)
+    move(plain.states, plain.kinds, plain.log_weights, (TURN, READING), scenes.quiet(), places)
+    np.testing.assert_allclose(plain.log_weights[:3], as_ever.log_weights[:3], rtol=1e-12)
+    np.testing.assert_array_equal(plain.states[:3], as_ever.states[:3])
+    assert (plain.log_weights[3:] == particles.LOST).all()
+    assert (plain.weights[3:] == 0.0).all() and np.isfinite(plain.weights).all()
+    lost = Cloud(plain.states[3:], plain.kinds[3:], plain.log_weights[3:])
+    assert particles.effective_number(lost) == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("missing", [[np.nan, np.nan], [0.1, np.nan], [np.nan, 0.1]])
