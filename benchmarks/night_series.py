@@ -39,6 +39,7 @@ class Night:
         processes: Number of `up`, the servers, the worker and all that they started.
         descriptors: Open files of all of them.
         memory: Their resident memory, bytes.
+        up: That of `up` alone, bytes.
         recordings: Bytes of sealed sessions: outputs, `data`, DVC's cache and the remote.
         results: Bytes of packages, runs' files and other outputs.
         databases: Bytes of the databases of MLflow and Prefect.
@@ -53,6 +54,7 @@ class Night:
     processes: int
     descriptors: int
     memory: int
+    up: int
     recordings: int
     results: int
     databases: int
@@ -146,9 +148,9 @@ def lines(nights: Sequence[Night]) -> list[str]:
     )
     killed = sum(bool(night.kill) for night in nights)
     rows = [f"{len(nights)} nights, {killed} of them with a kill: {ended}"]
-    for name in (*STEADY, "seconds", *GROWING):
+    for name in (*STEADY, "up", "seconds", *GROWING):
         slope, half = trend(after, name)
-        unit, per = ("MB", 1e6) if name in ("memory", *GROWING) else ("", 1.0)
+        unit, per = ("MB", 1e6) if name in ("memory", "up", *GROWING) else ("", 1.0)
         last = getattr(nights[-1], name) / per
         rows.append(
             f"{name:12} {100 * slope / per:+9.2f} +- {100 * half / per:.2f} {unit} in 100 nights;"

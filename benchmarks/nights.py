@@ -184,7 +184,8 @@ class Lab:
             number=night, start=self.start, state=state, kill=kill, seconds=seconds,
             processes=len(facts),
             descriptors=sum(fact["num_fds"] or 0 for fact in facts),
-            memory=sum(fact["memory_info"].rss for fact in facts if fact["memory_info"]),
+            memory=sum(map(resident, facts)),
+            up=resident(facts[0]) if facts else 0,
             recordings=recordings, databases=databases, logs=logs,
             results=size(kept) - size(kept / "nightly" / "capture") - size(kept / "published")
             - databases - logs,
@@ -196,6 +197,11 @@ def looked_at(process: psutil.Process) -> dict[str, Any]:
     with contextlib.suppress(psutil.NoSuchProcess):
         return dict(process.as_dict(["num_fds", "memory_info"]))
     return {}
+
+
+def resident(facts: dict[str, Any]) -> int:
+    """Return the resident memory of a process, bytes; 0 where it could not be read."""
+    return int(facts["memory_info"].rss) if facts["memory_info"] else 0
 
 
 def size(folder: Path) -> int:

@@ -15,7 +15,7 @@ def nights(*, slope, jump=0.0, count=60, seed=1, **more):
     for number in range(count):
         start = number // 30
         memory = 1e9 + slope * number + jump * start + 1e6 * draw.normal()
-        rest = {"processes": 9, "descriptors": 200, "memory": int(memory)}
+        rest = {"processes": 9, "descriptors": 200, "memory": int(memory), "up": 10**8}
         sizes = {name: 1000 * number for name in night_series.GROWING}
         sizes |= {name: int(each * number) for name, each in more.items()}
         kill = "machine" if number == 29 else ""
