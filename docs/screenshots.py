@@ -61,7 +61,7 @@ def pages(mlflow: str, prefect: str, name: str | None) -> dict[str, str]:
     """Return the addresses of the pages by the names of their pictures."""
     version = {} if name is None else {"mlflow-version": f"{mlflow}/#/models/{name}/versions/1"}
     found = {
-        "mlflow-runs": f"{mlflow}/#/experiments",
+        "mlflow-experiments": f"{mlflow}/#/experiments",
         "mlflow-models": f"{mlflow}/#/models",
         **version,
     }
