@@ -34,7 +34,7 @@ LONGEST = 1000
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A flow run that has not ended.
+    """A flow run that had not ended when it was listed.
 
     Attributes:
         state: What it is in, as Prefect writes it.
@@ -54,6 +54,11 @@ class OpenRun:
     process: str | None
     worker: str
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it still has not ended."""
+        return self.state in {state.value for state in HOLDING}
+
 
 def read(client: SyncPrefectClient) -> tuple[list[OpenRun], Gaps]:
     """Return the runs that have not ended, those that began first, and what was not read."""
@@ -67,6 +72,11 @@ def read(client: SyncPrefectClient) -> tuple[list[OpenRun], Gaps]:
         )
         found += map(_facts, runs)
     return found, gaps
+
+
+def read_one(client: SyncPrefectClient, run: UUID) -> OpenRun:
+    """Return what a run is now; it may have ended."""
+    return _facts(client.read_flow_run(run))
 
 
 def filter_of(states: Sequence[StateType], *, deployed: bool = False) -> FlowRunFilter:

@@ -89,14 +89,16 @@ def _settled_or_said(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
     except ObjectNotFound:  # deleted meanwhile
         return []
     except PrefectHTTPStatusError as error:
-        refused = f"cannot be closed, the server answers {error.response.status_code}"
-        return [Finding(f"flow run {run.name}: {refused}", False)]
+        said = f"the server answers {error.response.status_code}"
+    except (ValueError, RecursionError):  # of the run, or of one of its tasks
+        said = "the server's answer cannot be read"
+    return [Finding(f"flow run {run.name}: cannot be closed, {said}", False)]
 
 
 def _settled(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
     if run.process is None:
         return _without_note(client, run)
-    if not process_ids.is_gone(run.process):
+    if not process_ids.is_gone(run.process) or _has_moved_on(client, run):
         return []
     _end(client, run, f"its process is gone: {run.process}")
     return [Finding(f"flow run {run.name}: left RUNNING by a process that is gone, closed", True)]
@@ -107,10 +109,16 @@ def _without_note(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
     if not run.deployed:
         unknown = f"{run.state}, and by which process is not noted; Prefect's page can cancel it"
         return [Finding(f"flow run {run.name}: {unknown}", False)]
-    if not _never_began(client, run):
+    if not _never_began(client, run) or _has_moved_on(client, run):
         return []
     _end(client, run, "the process that should have run it is gone")
     return [Finding(f"flow run {run.name}: left {run.state} without a process, closed", True)]
+
+
+def _has_moved_on(client: SyncPrefectClient, run: OpenRun) -> bool:
+    """Tell whether a run has ended or begun since it was listed, now that its process is gone."""
+    now = open_runs.read_one(client, run.id)
+    return not now.is_open or now.process != run.process
 
 
 def _never_began(client: SyncPrefectClient, run: OpenRun) -> bool:

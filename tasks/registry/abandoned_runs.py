@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 
 from mlflow import MlflowClient
-from mlflow.entities import Run
+from mlflow.entities import LifecycleStage, Run
 from mlflow.exceptions import MlflowException
 
 from ricochet.tasks.registry import pages
@@ -35,8 +35,14 @@ def close(tracker: Tracker) -> list[str]:
 
 
 def _closed(client: MlflowClient, run_id: str) -> bool:
-    """Close a run, where whoever asks may: an account not the administrator's."""
+    """Close a run, where whoever asks may: an account not the administrator's.
+
+    It is looked at again, as it may have ended between its listing and its process's end.
+    """
     try:
+        found = client.get_run(run_id).info
+        if (found.status, found.lifecycle_stage) != ("RUNNING", LifecycleStage.ACTIVE):
+            return False
         client.set_terminated(run_id, status="KILLED")
     except MlflowException as error:
         if error.error_code != "PERMISSION_DENIED":

@@ -171,6 +171,36 @@ with get_client(sync_client=True) as client:
         client.delete_flow(flow_id)  # or no list of this server can be read
 """
 
+ENDED_MEANWHILE = """
+import json, os
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.states import Completed, Pending, Running
+from ricochet.flows import open_runs, prefect_runs
+from ricochet.tasks.storage import process_ids
+
+@flow(name="meanwhile")
+def meanwhile():
+    pass
+
+host, number, start = process_ids.name_of(os.getpid()).split()
+gone = f"{host} {number} {int(start) - 1}"
+with get_client(sync_client=True) as client:
+    made = client.create_deployment(client.create_flow(meanwhile), "meanwhile")
+    ended = client.create_flow_run(meanwhile, name="ended", state=Running())
+    begun = client.create_flow_run_from_deployment(made, name="begun", state=Pending())
+    client.update_flow_run_labels(ended.id, {open_runs.LABEL: gone})
+    client.update_flow_run_labels(begun.id, {open_runs.WORKER: gone})
+    listed = [run for run in open_runs.read(client)[0] if run.name in ("ended", "begun")]
+    client.set_flow_run_state(ended.id, Completed(), force=True)
+    client.set_flow_run_state(begun.id, Running(), force=True)
+    client.update_flow_run_labels(begun.id, {open_runs.LABEL: f"{host} {number} {start}"})
+    found = [prefect_runs._settled_or_said(client, run) for run in listed]
+    states = {run.name: client.read_flow_run(run.id).state.type.value for run in listed}
+    client.set_flow_run_state(begun.id, Completed(), force=True)
+    print(json.dumps([found, states]))
+"""
+
 
 def started(program, *words, api, home):
     settings = {"PREFECT_API_URL": api, "PREFECT_HOME": str(home), "PYTHONPATH": python_path()}
@@ -230,6 +260,13 @@ def test_a_run_that_never_began_is_closed_where_nobody_can_have_it_and_slots_are
     crashed = dict.fromkeys({*first} - left, "CRASHED")
     assert later == crashed | dict.fromkeys(left, "PENDING")
     assert (slots, slots_later) == (4, 2)
+
+
+@pytest.mark.slow
+def test_a_run_that_ended_or_began_since_it_was_listed_stays_as_it_is(prefect_api, tmp_path):
+    with started(ENDED_MEANWHILE, api=prefect_api, home=tmp_path) as asking:
+        said = asking.communicate()[0].splitlines()[-1]
+    assert json.loads(said) == [[[], []], {"ended": "COMPLETED", "begun": "RUNNING"}]
 
 
 @pytest.mark.slow

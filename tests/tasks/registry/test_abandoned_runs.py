@@ -98,6 +98,23 @@ def test_runs_of_other_accounts_are_not_read(tracker, monkeypatch, asks):
     assert set(found) & {own, *written.values()} == closed
 
 
+@pytest.mark.parametrize("ending", ["set_terminated", "delete_run"])
+def test_a_run_that_ends_as_it_is_looked_at_stays_as_it_ended(tracker, monkeypatch, ending):
+    """Its process finishes it and exits between the listing and the look at the process."""
+    run, left = abandon(tracker, ending, **{PROCESS: "its own"}), []
+
+    def finish(process):
+        if process != "its own":
+            return False
+        getattr(tracker.client, ending)(run)
+        left.append(tracker.client.get_run(run).info.status)
+        return True
+
+    monkeypatch.setattr(abandoned_runs.process_ids, "is_gone", finish)
+    assert abandoned_runs.close(tracker) == []
+    assert left == [tracker.client.get_run(run).info.status]
+
+
 @pytest.mark.parametrize("code", [PERMISSION_DENIED, INTERNAL_ERROR])
 def test_what_an_account_may_not_close_stays_open(tracker, monkeypatch, code):
     abandon(tracker, "of the administrator")
