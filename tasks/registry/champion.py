@@ -18,6 +18,7 @@ numpy and safetensors alone; MLflow is asked over its REST interface, by the sta
 
 import contextlib
 import math
+import re
 import shutil
 import tempfile
 import threading
@@ -41,6 +42,9 @@ from ricochet.tasks.storage.files import read_regular, sha256, whole_folder, wri
 DAY = 86400.0
 """Seconds of a day."""
 CURRENT = "current.json"
+FETCHING = ".fetching."
+OWN = re.compile(rf"[0-9a-f]{{64}}|\.[0-9a-f]{{64}}\..+|{re.escape(FETCHING)}.+")
+"""Names of a package that is kept, and of one that a killed process left half written."""
 CLOCK_ERROR = DAY
 """How far in the future a registration may lie before the clock is taken to be wrong, s."""
 
@@ -89,13 +93,13 @@ class Champion:
 
         Raises:
             ValueError: If the name could leave the folder.
-            BadInput: Another user made the folder, may write there or could move it away: what is
-                kept is the last good package.
+            BadInput: The folder is a link, or another user made it, may write there or could move
+                it away: what is kept is the last good package.
         """
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept.resolve() / name
-        secret_files.refuse_foreign(self._place)
+        self._check_place()
         self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
         self._key, self._refreshing = key, threading.Lock()
         self._known: tuple[str, str, float] | None = None
@@ -153,8 +157,8 @@ class Champion:
     def _fetch(self, pointer: Pointer) -> Posterior:
         """Fetch, verify, rename, point: after each step the disk holds a good package."""
         self._place.mkdir(parents=True, exist_ok=True)
-        secret_files.refuse_foreign(self._place)
-        with tempfile.TemporaryDirectory(prefix=".fetching.", dir=self._place) as place:
+        self._check_place()
+        with tempfile.TemporaryDirectory(prefix=FETCHING, dir=self._place) as place:
             folder = Path(place) / "package"
             folder.mkdir()
             self._source.download(pointer, folder, self._reader, signed=self._key is not None)
@@ -216,11 +220,17 @@ class Champion:
             return {}
 
     def _forget(self, wanted: set[str]) -> None:
-        """Take away packages that are neither in use nor the ones before."""
+        """Take away packages that are neither in use nor the ones before, and nothing else."""
         for folder in self._place.iterdir():
-            if folder.is_dir() and folder.name not in wanted:
-                with contextlib.suppress(OSError):
+            if OWN.fullmatch(folder.name) and folder.name not in wanted:
+                with contextlib.suppress(OSError):  # a link too, which it does not follow
                     shutil.rmtree(folder)
+
+    def _check_place(self) -> None:
+        """Refuse a folder that is another's, or that a link puts elsewhere."""
+        if self._place.is_symlink():
+            raise BadInput(str(self._place), "a link", "a folder, of the packages of this name")
+        secret_files.refuse_foreign(self._place)
 
 
 def _which(pointer: Pointer) -> tuple[str, str, float]:

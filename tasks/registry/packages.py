@@ -13,6 +13,7 @@ of a header is bounded before it is trusted.
 """
 
 import itertools
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,8 @@ LARGEST_HEADER = 64 * 2**10
 UNREADABLE = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError, RuntimeError)
 """What reading arrays that mean nothing may raise."""
 _MOST_ENTRIES = 10
+OF_ALL_KINDS = ("checks.json", "reference.safetensors")
+"""Files that a package of any kind has, beside manifest, arrays and perhaps a signature."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -78,8 +81,9 @@ def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str
     An older package in the folder is replaced.
 
     Raises:
-        BadInput: If the place cannot be written, or reading back disagrees.
+        BadInput: If the place holds anything else, cannot be written, or reading back disagrees.
     """
+    refuse_other(folder)
     arrays, checks, expected = reader.content
     reference = _prefixed("input.", package.inputs)
     for prefix, evaluate in _outputs(reader):
@@ -92,6 +96,27 @@ def write_package(folder: Path, package: Package, *, reader: Reader) -> dict[str
         write_json(partial / reader.manifest, manifest)
         read_package(partial, reader=reader)
     return manifest
+
+
+def is_package(folder: Path) -> bool:
+    """Return whether a folder holds the files of a package, of whatever kind, and nothing else."""
+    if not folder.is_dir() or folder.is_symlink():
+        return False
+    found = {entry.name for entry in itertools.islice(folder.iterdir(), _MOST_ENTRIES)}
+    return found >= {*OF_ALL_KINDS} and len(found) <= len(OF_ALL_KINDS) + 3
+
+
+def refuse_other(folder: Path) -> None:
+    """Refuse a place of a package that holds anything else: `BadInput`."""
+    empty = folder.is_dir() and not any(folder.iterdir())
+    if folder.exists() and not empty and not is_package(folder):
+        raise BadInput(str(folder), "what is no package", "nothing there, or an earlier package")
+
+
+def remove_package(folder: Path) -> None:
+    """Remove a folder if it is a package; anything else is left."""
+    if is_package(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_package(

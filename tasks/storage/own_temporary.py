@@ -8,6 +8,7 @@ workers keep files in others, and give up where they belong to somebody else.
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -19,6 +20,8 @@ from pathlib import Path
 import psutil
 
 VARIABLE, DAY, TICK = "TMPDIR", 86400.0, 600.0
+MADE = re.compile(r"ricochet-(\d{1,9})-[a-z0-9_]{8}")
+"""Name of such a folder, with the number of its process."""
 
 
 @contextlib.contextmanager
@@ -63,11 +66,13 @@ def _prefix(number: int) -> str:
 def _remove_left(place: Path) -> None:
     """Remove this user's folders whose process was killed, once they are a day old."""
     for each in place.glob("ricochet-[0-9]*-*"):
-        with contextlib.suppress(OSError, ValueError):  # no number of a process
+        if (made := MADE.fullmatch(each.name)) is None:
+            continue
+        with contextlib.suppress(OSError):
             facts = each.lstat()
             ours = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
             old = facts.st_mtime < time.time() - DAY
-            if ours and old and not psutil.pid_exists(int(each.name.split("-")[1][:9])):
+            if ours and old and not psutil.pid_exists(int(made[1])):
                 shutil.rmtree(each, ignore_errors=True)
 
 

@@ -4,7 +4,6 @@ The table is read, and refused where it must be, before anything is computed. A 
 evenly among them, is held out and predicted.
 """
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from ricochet.models.systems.batting.impacts.recorded import Impacts
 from ricochet.models.systems.batting.shapes import seven_shapes
 from ricochet.models.systems.batting.table import Table
 from ricochet.tasks.figures import style
+from ricochet.tasks.registry.packages import remove_package
 from ricochet.tasks.storage.files import output_folder, sha256, write_arrays
 from ricochet.tasks.storage.provenance import git_commit
 from ricochet.tasks.systems.batting import impact_figures, impact_files, packages
@@ -80,7 +80,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     }
     _write(request, posterior, predicted)
     if (reason := withheld(batter)) is not None:
-        shutil.rmtree(request.out / PACKAGE, ignore_errors=True)  # an earlier table's
+        remove_package(request.out / PACKAGE)  # an earlier table's
         return result | {"withheld": reason}
     write_package(request, batter, result)
     return result

@@ -311,6 +311,33 @@ def test_only_the_package_in_use_and_the_one_before_are_kept(tmp_path, two, regi
     assert len([path for path in place.iterdir() if path.is_dir()]) == 2
 
 
+def test_what_is_no_package_of_its_own_stays_where_packages_are_kept(tmp_path, registry):
+    """It removed every folder that it did not know."""
+    place = tmp_path / "kept" / NAME
+    left = [place / f".{'a' * 64}.12345678", place / ".fetching.1", place / ("b" * 64)]
+    own = [place / "notes", place / ".git", place / ("c" * 63)]
+    for folder in (*left, *own):
+        folder.mkdir(parents=True)
+    with serving(registry) as address:
+        assert hold(Server(address), tmp_path).refresh()
+    assert all(folder.exists() for folder in own)
+    assert not any(folder.exists() for folder in left)
+
+
+def test_a_link_in_place_of_its_folder_is_not_followed(tmp_path, registry):
+    """It leads to folders that are somebody's, which would be taken for packages."""
+    own, said = tmp_path / "own" / ("a" * 64), []
+    own.mkdir(parents=True)
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        (tmp_path / "kept").mkdir()
+        (tmp_path / "kept" / NAME).symlink_to(own.parent)
+        assert not held.refresh() and "found a link" in said[0]
+        with pytest.raises(BadInput, match="found a link"):
+            hold(Server(address), tmp_path)
+    assert [path.name for path in own.parent.iterdir()] == [own.name]
+
+
 @pytest.mark.parametrize(
     "address", ["http://example.org:5000", "ftp://127.0.0.1", "sqlite:///x", ""]
 )

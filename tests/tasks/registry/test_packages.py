@@ -63,3 +63,26 @@ def test_a_signature_is_looked_at_before_any_array(written, monkeypatch):
     monkeypatch.setattr(packages, "_arrays", lambda *words: pytest.fail("an array was read"))
     with pytest.raises(BadInput, match="no signature"):
         packages.read_package(written, reader=GRID, key=bytes(32))
+
+
+@pytest.mark.parametrize("own", ["setup.py", "posterior.json"])
+def test_what_is_no_package_is_not_replaced(tmp_path, package, own):
+    """Somebody's folder of that name, in the folder where results were asked for."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / own).touch()
+    with pytest.raises(BadInput, match="what is no package"):
+        packages.write_package(tmp_path / "package", package, reader=GRID)
+    packages.remove_package(tmp_path / "package")
+    assert (tmp_path / "package" / own).exists()
+
+
+def test_a_file_or_a_link_in_its_place_is_not_replaced(tmp_path, written, package):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(written)
+    for name in ("file", "link"):
+        with pytest.raises(BadInput, match="what is no package"):
+            packages.write_package(tmp_path / name, package, reader=GRID)
+    packages.remove_package(tmp_path / "link")
+    assert packages.is_package(written)
+    packages.remove_package(written)
+    assert not written.exists()

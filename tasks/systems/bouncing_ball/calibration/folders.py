@@ -10,11 +10,11 @@ above several results is their index.
 """
 
 import contextlib
-import shutil
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.packages import refuse_other, remove_package
 from ricochet.tasks.storage import checked_json, limits
 from ricochet.tasks.storage.files import write_json, writing
 
@@ -52,11 +52,23 @@ def refuse_another(out: Path, names: Collection[str]) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Remove what an earlier run left of a result, `result.json` first."""
-    for name in FILES:
+    """Remove what an earlier run left of a result, `result.json` first.
+
+    Where no result lies, figures may be somebody's own, and stay.
+
+    Raises:
+        BadInput: Something else than a package lies where one is to be.
+    """
+    refuse_other(folder / "package")
+    if not any((folder / name).is_file() for name in FILES):
+        return
+    first, *others = FILES
+    (folder / first).unlink(missing_ok=True)
+    remove_package(folder / "package")
+    for figure in (folder / "figures").glob("*.png"):
+        figure.unlink()
+    for name in others:
         (folder / name).unlink(missing_ok=True)
-    for name in ("package", "figures"):
-        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def of_recording(place: Path, digest: str) -> Path:
@@ -75,7 +87,7 @@ def make_room(place: Path) -> Path | None:
         moved = place.with_name(f"{place.name}-{details['recordings'][:8]}")
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    if "channels" not in details or moved.exists():
+    if "channels" not in details or moved.exists() or not moved.name.isprintable():
         return None
     with writing(moved):
         return place.rename(moved)
@@ -84,10 +96,12 @@ def make_room(place: Path) -> Path | None:
 def move_below(out: Path) -> None:
     """Move the result in a folder whose results lie side by side into one of its own."""
     there = _occupant(out) if _side_by_side(out) else None
-    if there is None or Path(there).name != there or (out / there).exists():
+    if there is None or Path(there).name != there or not there.isprintable():
+        return
+    if (out / there / "result.json").exists():
         return
     with writing(out):
-        (out / there).mkdir()
+        (out / there).mkdir(exist_ok=True)
         for name in ("package", "figures", *reversed(FILES)):  # that by which it is found last
             with contextlib.suppress(FileNotFoundError):
                 (out / name).rename(out / there / name)
