@@ -41,9 +41,10 @@ class Ring:
         return self._pushed - self._taken
 
     def push(self, block: Float32[ndarray, "frame channel"]) -> None:
-        """Copy a block in, or drop it and note the gap where there is no room."""
+        """Copy a block in; without room, or of other channels, drop it and note the gap."""
         size, start = len(block), self._pushed % len(self._frames)
-        if size > len(self._frames) - self.ready:
+        other = block.shape[1:] != self._frames.shape[1:]
+        if other or size > len(self._frames) - self.ready:
             self.gaps.append(Gap(self._offered, size))
         else:
             first = min(size, len(self._frames) - start)

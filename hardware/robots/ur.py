@@ -101,7 +101,7 @@ class UniversalRobot:
         self._plan = self._staying()
         self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
         self._seen: deque[Joints] = deque(maxlen=max(round(STILL * frequency), 2))
-        self._resting = True
+        self._resting, self._rest = True, ur_checks.RestWatch()
         if arm:
             self._control = self._connect(control or _late("rtde_control"), host, frequency)
             self._control.setTcp([0.0, 0.0, ur5.MOUNT, 0.0, 0.0, 0.0])
@@ -136,10 +136,15 @@ class UniversalRobot:
         return refusal
 
     def stop(self) -> None:
-        """Brake now and stay; the next motion starts where the robot then is."""
+        """Brake now and stay; the next motion starts where the robot then is.
+
+        Raises:
+            RuntimeError: The controller refuses, or does not answer.
+        """
         self._resting = True
-        if self._control is not None:
-            self._control.servoStop(DECELERATION)
+        self._rest.begin(self._time)
+        if self._control is not None and not self._control.servoStop(DECELERATION):
+            raise RuntimeError("servoStop is refused by the controller")
 
     def close(self) -> None:
         """Stop, end the controller's script and disconnect, each in any case; callable twice."""
@@ -172,7 +177,9 @@ class UniversalRobot:
         elapsed = self._elapsed(begun)
         self._time += elapsed
         fault = ur_checks.unable(self._receive)
-        if fault is None and not self._resting:
+        if fault is None and self._resting:
+            fault = self._rest.check(self.state().joints, time=self._time)
+        elif fault is None:
             fault = self._send(elapsed) or self._follow(elapsed)
         if fault is None and not self._control.kickWatchdog():
             fault = Refusal("watchdog", "not kicked", "kicked once a period")

@@ -1,5 +1,6 @@
 """What is checked of a UR5 with a paddle, before and while it moves; each check returns a fault."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,12 +8,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from ricochet.hardware.robots.paddle_arm import Point, Refusal
+from ricochet.hardware.robots.paddle_arm import Joints, Point, Refusal
 from ricochet.models.arms import ur5
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 
 BOUND = 0.05  # rad, by which a joint may lie off what it was sent
 MOVED = 0.02  # rad, by which joints that are sent must move in the reports too
+SETTLING = 1.0  # s, in which a robot that was stopped comes to rest
 REACH = 0.25  # m, of `ur5.spread` at the workspace's corners; 0.35 where the base stands by design
 RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
 
@@ -79,3 +81,26 @@ def out_of_reach(base: Point, workspace: Workspace) -> Refusal | None:
         return None
     expected = f"one with the workspace in easy reach, such as {ur5.BASE}"
     return Refusal("base", f"{tuple(base)} m", expected)
+
+
+class RestWatch:
+    """Whether a robot that is to rest does, once it had time to brake."""
+
+    def __init__(self) -> None:
+        """Expect rest at once."""
+        self._since = -math.inf
+        self._joints: Joints | None = None
+
+    def begin(self, time: float) -> None:
+        """Expect rest from `SETTLING` after a time, s, on."""
+        self._since, self._joints = time + SETTLING, None
+
+    def check(self, joints: Joints, *, time: float) -> Refusal | None:
+        """Tell whether joints, rad, left the place where they came to rest."""
+        if time < self._since:
+            return None
+        self._joints = joints if self._joints is None else self._joints
+        off = float(np.abs(np.subtract(joints, self._joints)).max())
+        if off <= BOUND:
+            return None
+        return Refusal("robot moves unasked", f"a joint {off:.3f} rad off", f"at most {BOUND} rad")

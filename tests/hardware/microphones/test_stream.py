@@ -203,3 +203,13 @@ def test_a_ring_gives_back_in_order_across_its_end():
     taken.append(ring.take(100))
     np.testing.assert_array_equal(np.concatenate(taken).ravel(), np.arange(24))
     assert ring.ready == 0 and ring.gaps == []
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_a_block_of_other_channels_is_a_gap(channels):
+    """One of a single channel was taken for what all microphones heard."""
+    ring = Ring(10, 3)
+    ring.push(np.ones((4, channels), np.float32))
+    ring.push(np.full((2, 3), 2.0, np.float32))
+    assert ring.gaps == [Gap(0, 4)]
+    np.testing.assert_array_equal(ring.take(10), np.full((2, 3), 2.0))

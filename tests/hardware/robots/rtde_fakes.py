@@ -22,6 +22,8 @@ class Controller:
     joints: np.ndarray = field(default_factory=lambda: ur5.inverse(np.array((0.3, 0.0, 0.2))))
     lag: float = 0.05  # s, of a first-order joint
     stuck: bool = False
+    drift: float = 0.0  # rad/s, by which the first joint moves whatever it is sent
+    obeys: bool = True  # whether it takes a stop
     dither: float = 0.0  # rad, of what the encoders report
     frozen: bool = False  # whether the reports stand still, joints and time
     paced: bool = False
@@ -59,6 +61,7 @@ class Controller:
         goal = self.joints if self.target is None or self.stuck or not self.running else self.target
         before = self.joints
         self.joints = before + (goal - before) * (1.0 - np.exp(-seconds / self.lag))
+        self.joints = self.joints + self.drift * seconds * np.eye(6)[0]
         self.speeds = (self.joints - before) / seconds
 
 
@@ -105,7 +108,7 @@ class Control:
         self._robot.answer("servoStop")
         self._robot.calls.append("servoStop")
         self._robot.target = None
-        return self._robot.running
+        return self._robot.running and self._robot.obeys
 
     def stopScript(self) -> None:  # noqa: N802
         self._robot.calls.append("stopScript")

@@ -252,6 +252,29 @@ def test_stopping_and_starting_again_continues_from_where_the_robot_is():
     assert "stopScript" in controller.calls
 
 
+def test_a_stop_that_the_controller_refuses_is_no_stop():
+    controller = Controller(obeys=False)
+    robot = connect(controller)
+    assert robot.move((0.3, 0.1, 0.2), 0.5) is None and robot.advance(0.1) is None
+    with pytest.raises(RuntimeError, match="servoStop is refused"):
+        robot.stop()
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_robot_that_moves_though_it_rests_is_stopped_and_says_so(moved):
+    """It went two radians far, unnoticed."""
+    controller = Controller()
+    robot = connect(controller)
+    if moved:
+        assert robot.move((0.3, 0.1, 0.2), 0.5) is None and robot.advance(0.6) is None
+        robot.stop()
+    assert robot.advance(3.0) is None  # it may brake, and rest for long
+    controller.drift = 0.5
+    refusal = str(robot.advance(1.0))
+    assert "robot moves unasked: found a joint 0.05" in refusal and "is stopped" in refusal
+    assert controller.calls[-1] == "servoStop" and str(robot.move((0.3, 0, 0.2), 1.0)) == refusal
+
+
 def test_a_robot_that_cannot_be_stopped_is_released_all_the_same():
     controller = Controller(raises={"servoStop": RuntimeError("connection reset")})
     connect(controller).close()
