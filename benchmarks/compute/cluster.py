@@ -124,7 +124,9 @@ def report(
             line(f"{count} workers         {every:7.1f} s, {faster}")
             kills = killing(processes[1:], len(jobs))
             killed, third, begun = run(jobs, scheduler.overrides, kills)
-    line(f"{count - 1} of {count} killed    {killed:7.1f} s, {begun - len(jobs)} jobs begun again")
+    again = f"{begun - len(jobs)} jobs begun again"
+    faster = f"speed-up over one worker {one / killed:.2f}"
+    line(f"{count - 1} of {count} killed    {killed:7.1f} s, {faster}, {again}")
     same = {expected, first, second, third} == {expected}
     line(f"results bit for bit those of this process: {'yes' if same else 'NO'}")
     if not same or begun - len(jobs) > count - 1:
