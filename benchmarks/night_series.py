@@ -74,9 +74,11 @@ def append(path: Path, night: Night) -> None:
 
 
 def read(path: Path) -> list[Night]:
-    """Read the nights of a file."""
+    """Read the nights of a file; `SystemExit` where an earlier version wrote it."""
     names = {field.name for field in fields(Night)}
     rows = [json.loads(line) for line in path.read_text().splitlines()]
+    if any(not names <= row.keys() for row in rows):
+        raise SystemExit(f"{path}: found nights of an earlier version: move the file away")
     return [Night(**{key: row[key] for key in names}) for row in rows]
 
 

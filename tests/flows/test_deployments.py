@@ -64,6 +64,14 @@ def test_names_differ_and_only_what_records_runs_in_the_pool_of_the_rig() -> Non
     }
 
 
+def test_a_deployment_runs_once_at_a_time_and_only_what_records_does_not_wait() -> None:
+    """Fifty runs of one that a person asks for would begin at once."""
+    limits = {each["name"]: each["concurrency_limit"] for each in FOUND}
+    assert {limit["limit"] for limit in limits.values()} == {1}
+    cancelled = {n for n, limit in limits.items() if limit["collision_strategy"] == "CANCEL_NEW"}
+    assert cancelled == {"capture", "nightly"}
+
+
 def place_strokes(root: Path) -> None:
     """Put there what the arm can do, which takes a minute and has tests of its own."""
     place = root / "artifacts" / "train" / "energy"
