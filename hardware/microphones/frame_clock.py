@@ -31,6 +31,7 @@ BIN = 0.2  # s
 SPAN = 3  # bins on either side of a step, at least
 HORIZON = 15  # bins for which what is said to last must last
 TOLERANCE = 5e-3  # s
+RATE_ERROR = 0.03  # share by which frames may come faster or slower than was asked, without loss
 KEPT = 4.0  # s of blocks that a stream looks back on
 
 
@@ -107,15 +108,22 @@ class FrameClock:
         """How many blocks were those before again."""
         return len(self._doubled)
 
+    def rate(self) -> float:
+        """Return frames a second by the clock nearer to what was asked.
+
+        It is what was asked where few came, and where r has steps: those are slips.
+        """
+        blocks = self._blocks()
+        if blocks is None or len(bins := _full_bins(blocks, self._rate)) < 2 * SPAN:
+            return float(self._rate)
+        times = blocks.arrived[bins[:, 0]]
+        rises = [_rise(times, _floors(late, bins)) for late in _late(blocks, self._rate)]
+        return self._rate * (1.0 - min(rises, key=abs))
+
     def slips(self) -> tuple[Slip, ...]:
         """Return what was lost or doubled among the blocks that are remembered, by frame."""
-        rows = list(self._rows)
-        found = list(self._doubled)
-        if len(rows) > 2 * SPAN:
-            begins, sizes, arrived, recorded = (
-                np.array(column) for column in zip(*rows, strict=True)
-            )
-            blocks = Blocks(begins, sizes, arrived - self._origin, recorded)
+        found, blocks = list(self._doubled), self._blocks()
+        if blocks is not None:
             near = BIN * self._rate
             found += [
                 slip
@@ -124,16 +132,21 @@ class FrameClock:
             ]
         return tuple(sorted(found, key=lambda slip: slip.frame))
 
+    def _blocks(self) -> Blocks | None:
+        """Return the blocks that are remembered, None where they are few."""
+        rows = list(self._rows)
+        if len(rows) <= 2 * SPAN:
+            return None
+        begins, sizes, arrived, recorded = (np.array(column) for column in zip(*rows, strict=True))
+        return Blocks(begins, sizes, arrived - self._origin, recorded)
+
 
 def stepped(blocks: Blocks, sample_rate: int) -> tuple[Slip, ...]:
     """Find the steps of the lower envelope of r, which must be SPAN bins from either end."""
-    ends = blocks.begins + blocks.sizes
     bins = _full_bins(blocks, sample_rate)
     if len(bins) < 2 * SPAN:
         return ()
-    late = [blocks.arrived - ends / sample_rate]
-    if np.isfinite(blocks.recorded).all() and (np.diff(blocks.recorded) > 0.0).all():
-        late.append(blocks.recorded - blocks.begins / sample_rate)
+    late = _late(blocks, sample_rate)
     steps = np.array([_steps(_floors(each, bins)) for each in late])
     agree = (np.sign(steps) == np.sign(steps[0])).all(axis=0)
     least = np.where(agree, np.sign(steps[0]) * np.abs(steps).min(axis=0), 0.0)
@@ -144,6 +157,21 @@ def stepped(blocks: Blocks, sample_rate: int) -> tuple[Slip, ...]:
         )
         for at in _peaks(least)
     )
+
+
+def _late(blocks: Blocks, sample_rate: int) -> list[Float[ndarray, " block"]]:
+    """Return r by the machine's clock, and by the stream's where that is stated."""
+    late = [blocks.arrived - (blocks.begins + blocks.sizes) / sample_rate]
+    if np.isfinite(blocks.recorded).all() and (np.diff(blocks.recorded) > 0.0).all():
+        late.append(blocks.recorded - blocks.begins / sample_rate)
+    return late
+
+
+def _rise(times: Float[ndarray, " bin"], floors: Float[ndarray, " bin"]) -> float:
+    """Return by how much the envelope rises a second where that is steady, else 0."""
+    slope, start = np.polyfit(times, floors, 1)
+    off = float(np.median(np.abs(floors - start - slope * times)))
+    return float(slope) if off < TOLERANCE else 0.0
 
 
 def _full_bins(blocks: Blocks, sample_rate: int) -> Int[ndarray, "bin 2"]:

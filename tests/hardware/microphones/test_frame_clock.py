@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ricochet.hardware.microphones.frame_clock import Blocks, FrameClock, Slip, stepped
+from ricochet.hardware.microphones.frame_clock import RATE_ERROR, Blocks, FrameClock, Slip, stepped
 from tests.hardware.microphones.sound_card import stated
 
 RATE, SIZE = 44100, 480
@@ -108,3 +108,21 @@ def test_a_stream_remembers_only_what_it_looks_back_on():
     (slip,) = clock.slips()
     assert slip.frame == 1900 * SIZE and slip.frames == pytest.approx(0.05 * RATE, abs=2)
     assert len(clock._rows) <= 4.0 * RATE / SIZE + 2
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(0.0, 0.02),
+    st.floats(-0.1, 0.5),
+    st.one_of(st.none(), st.tuples(st.integers(60, 240), st.integers(400, 20_000))),
+)
+def test_a_steady_rate_is_measured_and_a_loss_is_none(seed, late, drift, lost):
+    """What is lost at once, at most half a second of three, is a slip and no other rate."""
+    found = blocks(300, draw=np.random.default_rng(seed), late=late, drift=drift, lost=lost)
+    clock = FrameClock(RATE, clock=lambda: 0.0)
+    clock._rows.extend(zip(found.begins, found.sizes, found.arrived, found.recorded, strict=True))
+    if lost is None:
+        assert clock.rate() == pytest.approx(RATE / (1.0 + drift), rel=0.012)
+    elif abs(drift) < 3e-4:
+        assert clock.rate() == pytest.approx(RATE, rel=RATE_ERROR)
