@@ -22,6 +22,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
@@ -63,15 +64,16 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         PublicationError: DVC failed, or the remote gave back something else.
     """
     root = check_repository(root)
-    if remote not in remotes(root) or remote == SAMPLE_REMOTE:
-        known = [name for name in remotes(root) if name != SAMPLE_REMOTE]
+    found = _remotes(root)
+    if remote not in found or remote == SAMPLE_REMOTE:
+        known = [name for name in found if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
     identity = manifests.identity(session)
     before = sessions.data_digest(root / sessions.DATA_FILE)
     _place(session, root / DATA / identity)
     _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")
     _push(root, remote)
-    _verify(root, identity, remote)
+    _verify(root, identity, found[remote])
     digest = sessions.data_digest(root / sessions.DATA_FILE)
     if digest is None:
         raise PublicationError(f"{root / sessions.DATA_FILE}: DVC left no digest")
@@ -114,9 +116,7 @@ def pull(root: Path | None = None) -> None:
 
 def remotes(root: Path) -> dict[str, str]:
     """Return the address of each DVC remote by its name."""
-    rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
-    found = {key: value for key, _, value in rows if key.startswith("remote.")}
-    return {key[7:-4]: value for key, value in found.items() if key.endswith(".url")}
+    return {name: options["url"] for name, options in _remotes(root).items()}
 
 
 def awaits_commit(root: Path | None = None) -> bool:
@@ -223,12 +223,12 @@ def _lacking(root: Path, remote: str) -> list[str]:
     return list(json.loads(status or "{}"))
 
 
-def _verify(root: Path, identity: str, remote: str) -> None:
+def _verify(root: Path, identity: str, options: Mapping[str, str]) -> None:
     """Fetch a session into an empty folder and compare every byte with what was published."""
     with tempfile.TemporaryDirectory(prefix="ricochet-verify-") as name:
         folder = Path(name)
-        _dvc(folder, "init", "--quiet", "--no-scm")
-        options = _options(root, remote)
+        (folder / ".dvc").mkdir()
+        (folder / ".dvc" / "config").write_text("[core]\nno_scm = true\n")
         lines = ["[core]", "remote = fresh", "['remote \"fresh\"']"]
         lines += [f"{key} = {value}" for key, value in options.items()]
         (folder / ".dvc" / "config.local").write_text("\n".join(lines) + "\n")
@@ -238,12 +238,18 @@ def _verify(root: Path, identity: str, remote: str) -> None:
             raise PublicationError(f"remote {options['url']}: gave back a different {identity}")
 
 
-def _options(root: Path, remote: str) -> dict[str, str]:
-    """Return what DVC knows of a remote, its address and how to log in, those of one's own too."""
-    rows = (row.partition("=") for row in _dvc(root, "config", "--list").splitlines())
-    start = f"remote.{remote}."
-    found = {key[len(start) :]: value for key, _, value in rows if key.startswith(start)}
-    return {key: value for key, value in found.items() if "." not in key}  # that of `lab.new`
+def _remotes(root: Path) -> dict[str, dict[str, str]]:
+    """Return what DVC knows of each remote, its address and how to log in, those of one's own too.
+
+    Remotes without an address are left out.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in _dvc(root, "config", "--list").splitlines():
+        key, _, value = row.partition("=")
+        if key.startswith("remote."):
+            name, _, option = key.removeprefix("remote.").rpartition(".")
+            found.setdefault(name, {})[option] = value
+    return {name: options for name, options in found.items() if "url" in options}
 
 
 def _ask(root: Path, *arguments: str, check: bool = True) -> str:

@@ -74,7 +74,8 @@ def displaced(path):
 @pytest.mark.parametrize("what", STRANGE)
 def test_a_session_that_holds_anything_else_is_refused(tmp_path, monkeypatch, what):
     """DVC copied to the remote what a link led to."""
-    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {"published": "somewhere"})
+    found = {"published": {"url": "somewhere"}}
+    monkeypatch.setattr(dvc_publish, "_remotes", lambda root: found)
     monkeypatch.setattr(dvc_publish, "_dvc", lambda *words, **_: pytest.fail("went on"))
     (tmp_path / ".dvc").mkdir()
     session = make(tmp_path / "sealed" / "a", 1)
