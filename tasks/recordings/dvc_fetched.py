@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ricochet.models.core.bad_input import LONGEST
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.recordings.dvc_repository import refusal
 from ricochet.tasks.storage.free_space import free_under
 
@@ -29,19 +31,28 @@ def verify_kinds() -> None:
     """Have DVC fetch regular files alone over SSH, whose length it knows before the first byte."""
     if importlib.util.find_spec("sshfs") is None:
         return
+    from asyncssh import Error
     from sshfs import SSHFileSystem
 
     kind: Any = SSHFileSystem
-    get = kind._get_file
+    get, decode = kind._get_file, kind._decode_attributes
+
+    def decoded(self: Any, attributes: Any) -> Any:
+        attributes.permissions = attributes.permissions or 0  # which a server may leave out
+        return decode(self, attributes)
 
     async def fetched(self: Any, source: str, target: str, **options: Any) -> None:
         facts = await self._info(source)
         refuse_odd(source, facts)
         if (shown := options.get("callback")) is not None:
             shown.set_size(facts["size"])
-        await get(self, source, target, **options)
+        try:
+            await get(self, source, target, **options)
+        except Error as error:
+            found = f"the remote's error {one_line(error, longest=LONGEST)}"
+            raise refusal(source, found, "its content") from None
 
-    kind._get_file = fetched
+    kind._get_file, kind._decode_attributes = fetched, decoded
 
 
 def refuse_odd(path: str, facts: Mapping[str, Any]) -> None:

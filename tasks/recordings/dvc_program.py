@@ -7,7 +7,8 @@ names them, and both the paths and the digests in a list may lead out of where t
 all. So whoever writes to a remote writes any file of whoever pulls. Here a list has its digest and
 names plain files, a digest is one, and every file that is fetched is compared with its own. Over
 SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/known_hosts`, as for
-`ssh` itself. What a clone may say is in `dvc_repository`, what is fetched at all in `dvc_fetched`.
+`ssh` itself. What a clone may say is in `dvc_repository`, what is fetched at all in `dvc_fetched`,
+what is listed in `dvc_listed`, and what is printed of errors in `dvc_said`.
 """
 
 import atexit
@@ -26,6 +27,7 @@ from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings.dvc_fetched import read_small, refuse_odd, verify_kinds, verify_room
+from ricochet.tasks.recordings.dvc_listed import verify_listings
 from ricochet.tasks.recordings.dvc_logins import refuse_lent
 from ricochet.tasks.recordings.dvc_repository import (
     is_plain,
@@ -34,6 +36,7 @@ from ricochet.tasks.recordings.dvc_repository import (
     refuse_programs,
     verify_places,
 )
+from ricochet.tasks.recordings.dvc_said import verify_words
 from ricochet.tasks.recordings.dvc_web import verify_web
 from ricochet.tasks.storage.files import read_bytes
 from ricochet.tasks.storage.own_temporary import own_temporary
@@ -214,9 +217,11 @@ def _run() -> int:
             importlib.import_module("asyncssh")
         if here is not None:
             refuse_lent(here)
+    verify_words()
     verify_hosts()
     verify_kinds()
     verify_room()
+    verify_listings()
     verify_web()
     verify_files()
     verify_lists()
