@@ -71,6 +71,15 @@ def _drawn(a: Arrays, rows: Any) -> Arrays:
     return found | moments | {"samples": pairs}
 
 
+def _concentrated(a: Arrays, value: float) -> Arrays:
+    """Draws every other of which has a concentration, with the moments that they have."""
+    some = np.arange(len(a["samples"])) % 2 == 0
+    kappa = np.where(some, value, a["contact.concentration"])
+    pairs = np.stack((a["samples"][:, 0], np.log10(kappa)), -1)
+    moments = {"mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+    return moments | {"samples": pairs, "contact.concentration": kappa}
+
+
 def _spikes(a: Arrays) -> Arrays:
     """Draws of the right mean and covariance at two points each."""
     sign = np.where(np.arange(len(a["samples"])) % 4 < 2, -1.0, 1.0)
@@ -107,17 +116,23 @@ CONTACT: dict[str, Change] = {
     }
     for name, values in {
         "restitution": (-0.1, 0.0, 1.01, 50.0),
-        "concentration": (-1.0, 1e12),
+        "concentration": (-1.0, 0.0, 0.9, 1e12),
         "slope": (-30.0, 30.0),
         "tangential_loss": (-1.1, 1.1),
         "tail_share": (-0.1, 1.1),
-        "tail_ratio": (-0.1, 1.1),
+        "tail_ratio": (-0.1, 0.0, 1e-6, 1.1),
         "scatter": (-1e-3, 50.0),
         "drag": (-0.1, 1e4),
     }.items()
     for value in values
 }
 CONTACT |= {
+    "concentrations of a thousandth": lambda a: _concentrated(a, 1e-3),
+    "concentrations of nothing": lambda a: _concentrated(a, 1e-300),
+    "wide redirections of no concentration": lambda a: {
+        "contact.tail_share": 0.0 * a["contact.tail_share"] + 1.0,
+        "contact.tail_ratio": 0.0 * a["contact.tail_ratio"],
+    },
     "one draw": lambda a: _drawn(a, slice(1)),
     "a few draws": lambda a: _drawn(a, slice(50)),
     "as many equal draws": lambda a: _drawn(a, np.zeros(len(a["samples"]), dtype=int)),
@@ -230,6 +245,10 @@ PARTICLES: dict[str, Change] = {
     "one draw again and again": lambda a: _alike(a),
     "a clock that stands": lambda a: {"clock": at(a["clock"], 0.0)},
     "half a window": lambda a: {"clock": at(a["clock"], 20.5, 1)},
+    "a film of 100 kHz": lambda a: {"clock": np.array((1e5, 1.0, 1.0))},
+    "a film of 1101 Hz": lambda a: {"clock": np.array((1101.0, 55.0, 2.0))},
+    "4400 steps a second": lambda a: {"clock": np.array((1100.0, 1.0, 4.0))},
+    "a window of 1001 frames": lambda a: {"clock": at(a["clock"], 1001.0, 1)},
     "10^9 steps a frame": lambda a: {"clock": at(a["clock"], 1e9, 2)},
     "noise of nothing": lambda a: {"observation": 0.0 * a["observation"]},
     "negative noise": lambda a: {"departure": -a["departure"]},

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from numpy import ndarray
+from torch import Tensor
 
 from ricochet.models.probability import von_mises_fisher
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
@@ -20,6 +21,7 @@ FASTEST = 16.0
 """Speed of impact, m/s, above which restitution is taken to be what it is there."""
 _NODES = 129
 _SLOWEST_FACTOR = 0.1
+_TOGETHER = 8192
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,11 @@ class ContactTable:
     def spread(self) -> Float[ndarray, " draw"]:
         """Variance of the exit direction on each axis, of both components together, rad^2.
 
-        That of the wide one is at most 1, about that of any direction that leaves.
+        That of each is at most 1, about that of any direction that leaves.
         """
+        narrow = np.maximum(self.concentration, 1.0)
         wide = 1.0 / np.maximum(self.tail_ratio * self.concentration, 1.0)
-        return np.asarray((1.0 - self.tail_share) / self.concentration + self.tail_share * wide)
+        return np.asarray((1.0 - self.tail_share) / narrow + self.tail_share * wide)
 
     @property
     def airless(self) -> bool:
@@ -76,10 +79,16 @@ def tabulate(draws: ContactDraws) -> ContactTable:
         contact.concentration, 1.0 - contact.tangential_loss, contact.tail_share,
         contact.tail_ratio, contact.scatter, draws.drag,
     )  # fmt: skip
-    return ContactTable(
-        np.array(draws.restitution(speeds[:, None]).T.numpy(), order="C"),
-        *(column.numpy().copy() for column in columns),
-    )
+    return ContactTable(_tabulated(draws, speeds), *(column.numpy().copy() for column in columns))
+
+
+def _tabulated(draws: ContactDraws, speeds: Float[Tensor, " node"]) -> Float[ndarray, "draw node"]:
+    """Return the restitution of each draw at each speed, some thousand draws at a time."""
+    found = np.empty((len(draws.drag), len(speeds)))
+    for begin in range(0, len(found), _TOGETHER):
+        some = slice(begin, begin + _TOGETHER)
+        found[some] = draws.rows(some).restitution(speeds[:, None]).T.numpy()
+    return found
 
 
 def restitution(

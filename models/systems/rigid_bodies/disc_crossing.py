@@ -5,13 +5,14 @@ is (`pendulum_tracking`), and one future of it: a state is drawn, and displaced 
 the equations at the start of every window. The chance of contact is the share of futures in which
 one of the two links is in the disc at a frame of the interval in which it is passed. Between frames
 a tip that moves at v comes deeper by at most (v / rate)^2 / (8 radius): of the filmed pendulum
-0.008 lengths of link 1. A film is too slow where a tenth of a second does not hold two states.
+0.008 lengths of link 1. A film is too slow where a tenth of a second does not hold two states, and
+too fast where its states and steps are more than an answer in time allows.
 
 Source: ours; the disc is that of the comparison in `ricochet study pendulum-real`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -27,6 +28,10 @@ INTERVALS: Mapping[str, tuple[float, float]] = {"short": (0.1, 0.35), "long": (0
 """In which the disc is passed, seconds after the last frame that was seen."""
 SLOWEST = 110.0
 """Frames a second, Hz: of swings that a film of 20 Hz sees speeds are wrong, and contact missed."""
+FASTEST = 1100.0
+"""Frames a second, Hz: cameras of 1000 Hz whose clock is somewhat off are the fastest."""
+TOGETHER = 1000
+"""Draws whose futures are held at once."""
 TOLERATED = 0.05
 """Chance of contact."""
 
@@ -98,18 +103,21 @@ class Crossing:
             angles: Of link 1 from straight down and of link 2 from link 1, rad, unwrapped.
 
         Raises:
-            ValueError: If the film is too slow, there are too few frames, or one is no number.
+            ValueError: If the film is too slow or too fast, there are too few frames, or one is no
+                number.
         """
-        if self.draws.rate < SLOWEST:
-            raise ValueError(f"a film of {self.draws.rate:g} Hz, expected {SLOWEST:g} Hz or more")
+        if not SLOWEST <= self.draws.rate <= FASTEST:
+            expected = f"{SLOWEST:g} to {FASTEST:g} Hz"
+            raise ValueError(f"a film of {self.draws.rate:g} Hz, expected {expected}")
         if len(angles) < self.frames:
             raise ValueError(f"{len(angles)} frames, expected {self.frames}")
         if not np.isfinite(angles).all():
             raise ValueError("angles that are no numbers, expected finite ones")
         seen = pendulum_tracking.states(angles[-self.frames :], self.draws.rate)
-        coming = self.futures(seen, generator)
-        touched = self.disc.touched(coming) | ~np.isfinite(coming).all(-1)
-        chance = float(touched.any(0).mean())
+        begins = range(0, len(self.draws.theta), TOGETHER)
+        parts = [self.draws[begin : begin + TOGETHER] for begin in begins]
+        touched = [replace(self, draws=part)._touched(seen, generator) for part in parts]
+        chance = float(np.concatenate(touched).mean())
         return Decision(chance, chance <= self.tolerated)
 
     def futures(
@@ -130,6 +138,13 @@ class Crossing:
             found.append(moved[..., :2])
             state = moved[-1]
         return np.concatenate(found)[first - 1 :]
+
+    def _touched(
+        self, seen: Float[ndarray, "frame 4"], generator: np.random.Generator
+    ) -> Bool[ndarray, " draw"]:
+        """Return which futures touch the disc, or are no numbers."""
+        coming = self.futures(seen, generator)
+        return np.asarray((self.disc.touched(coming) | ~np.isfinite(coming).all(-1)).any(0))
 
 
 def _point(angle: Float[ndarray, "*batch"]) -> Float[ndarray, "*batch 2"]:

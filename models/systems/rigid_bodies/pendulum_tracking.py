@@ -7,9 +7,11 @@ law of its end follows by the derivatives of the motion, and the next window sta
 departures added. That law is the one that `shooting_density` gives to the starts.
 
 Angles of the frames make states by polynomials through eleven frames (`marked_motion`); those that
-would need frames to come are left out, so that the last state is five frames old.
+would need frames to come are left out, so that the last state is five frames old. A draw of which
+no pendulum moves so has a belief that is no number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,8 +75,8 @@ class Belief:
     covariance: Float[ndarray, "draw 4 4"]
 
     def drawn(self, generator: np.random.Generator) -> Float[ndarray, "draw 4"]:
-        """Return a draw of each."""
-        factor = np.linalg.cholesky(self.covariance)
+        """Return a draw of each, which is no number where the law is none."""
+        factor = _each(np.linalg.cholesky, self.covariance)
         white = generator.normal(size=self.mean.shape)
         return self.mean + np.einsum("nij,nj->ni", factor, white)
 
@@ -120,11 +122,11 @@ def _corrected(
     """Return the belief at the end of a window, from that at its start and its frames."""
     states, slopes = _varied(draws, bodies, start.mean, len(seen))
     weight = 1.0 / draws.observation**2
-    prior = np.linalg.inv(start.covariance)
+    prior = _each(np.linalg.inv, start.covariance)
     weighted = slopes * weight[:, :, None]
     precision = prior + np.einsum("tnij,tnik->njk", weighted, slopes)
     pull = np.einsum("tnij,tni->nj", weighted, seen[:, None] - states)
-    covariance = np.linalg.inv(precision)
+    covariance = _each(np.linalg.inv, precision)
     step = np.einsum("nij,nj->ni", covariance, pull)
     last = slopes[-1]
     mean = states[-1] + np.einsum("nij,nj->ni", last, step)
@@ -140,6 +142,18 @@ def _varied(
     moved = draws.moved(bodies.repeated(len(nudges)), begun, steps)
     each = moved.reshape(steps, len(nudges), len(starts), _STATES)
     return each[:, 0], (each[:, 1:] - each[:, :1]).transpose(0, 2, 3, 1) / _NUDGE
+
+
+def _each(
+    found: Callable[[ndarray], ndarray], matrices: Float[ndarray, "draw 4 4"]
+) -> Float[ndarray, "draw 4 4"]:
+    """Return the inverses or factors of matrices, no numbers where one has none."""
+    try:
+        return found(matrices)
+    except np.linalg.LinAlgError:  # raised for all where one alone is singular
+        if len(matrices) == 1:
+            return np.full_like(matrices, np.nan)
+        return np.concatenate([_each(found, matrix[None]) for matrix in matrices])
 
 
 def _diagonal(values: Float[ndarray, "draw 4"]) -> Float[ndarray, "draw 4 4"]:

@@ -6,11 +6,11 @@ paper's model, whose density the grid is, go by `three_bounces.samples` and so o
 of one axis (draw),
 
     contact.restitution      at the reference speed, `LOWEST` to `HIGHEST`
-    contact.concentration    of the exit direction, 0 to 1e9
+    contact.concentration    of the exit direction, 1 to 1e9
     contact.slope            s/m, of the linear law, -1 to 1
     contact.tangential_loss  share of the tangential speed, -1 to 1 (negative: spin gives some)
     contact.tail_share       of wide redirections, 0 to 1
-    contact.tail_ratio       of their concentration to that of the others, 0 to 1
+    contact.tail_ratio       of their concentration to that of the others, 1e-5 to 1
     contact.scatter          of the exit speed from bounce to bounce, 0 to 3
     contact.drag             of the air, 1/m, 0 to 10
     contact.viscoelastic     whether restitution follows the viscoelastic law, else the linear one
@@ -38,21 +38,24 @@ PREFIX, THREE = "contact.", "three_bounces."
 TABLE, MOMENTS = ("rows", "low", "high", "log_density"), ("samples", "mean", "covariance")
 BOUNDS = {
     "restitution": (LOWEST, HIGHEST),
-    "concentration": (0.0, 1e9),
+    "concentration": (1.0, 1e9),
     "slope": (-1.0, 1.0),
     "tangential_loss": (-1.0, 1.0),
     "tail_share": (0.0, 1.0),
-    "tail_ratio": (0.0, 1.0),
+    "tail_ratio": (1e-5, 1.0),
     "scatter": (0.0, 3.0),
     "drag": (0.0, 10.0),
 }
-"""Of the numbers of a draw, without the prefix."""
+"""Of the numbers of a draw, without the prefix.
+
+Controllers divide by concentrations, wide ones too: those of a posterior are from 10 to 1e5, and
+ratios 7.5e-5 at least (`chains.parameters`).
+"""
 LAW = "viscoelastic"
 FEWEST, MOST = 100, 100_000
 """Draws of a package; a few leave open how they spread."""
 NARROWEST = 1e-6
 """Standard deviation of restitution, and of log10 concentration: no recording is as exact."""
-_LEAST = 1e-12  # concentration that has a logarithm
 
 
 def names_of(kind: str) -> frozenset[str]:
@@ -86,7 +89,7 @@ def with_contacts(package: Package, draws: "ContactDraws") -> Package:
 
 def summary_of(draws: "ContactDraws") -> Arrays:
     """Return `samples`, restitution at the reference speed and log10 concentration, and moments."""
-    kappa = draws.contact.concentration.clamp(min=_LEAST).log10()
+    kappa = draws.contact.concentration.log10()
     columns = (draws.contact.restitution, kappa)
     pairs = np.stack([column.double().numpy() for column in columns], -1)
     return {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
@@ -148,7 +151,7 @@ def check_summary(arrays: Arrays) -> None:
 
     So are too few draws to say how they spread, and those that hardly do.
     """
-    kappa = np.log10(np.maximum(arrays[PREFIX + "concentration"], _LEAST))
+    kappa = np.log10(arrays[PREFIX + "concentration"])
     pairs = np.stack([arrays[PREFIX + "restitution"], kappa], -1)
     expected = {"samples": pairs, "mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
     if len(pairs) < FEWEST or pairs.std(0).min() < NARROWEST:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.rigid_bodies.disc_crossing import FASTEST, SLOWEST
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems.interface import InferenceRequest
@@ -24,6 +26,7 @@ from ricochet.tasks.systems.rigid_bodies import (
     predicted_motions,
 )
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inferred
+from ricochet.tasks.systems.rigid_bodies.motion_tables import Recorded
 from ricochet.tasks.systems.rigid_bodies.settings import Pendulum
 
 METRICS = ("fit_rmse", "starts_at_best", "mixing", "rank")
@@ -35,6 +38,7 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     settings = request.settings[Pendulum]
     reader = partial(motion_files.read, rate=request.rate)
     learnt, others = motion_inference.read(reader, request.files, request.predicted)
+    _refuse_rates(learnt)
     generator = np.random.default_rng(request.seed)
     with motion_inference.refused_limits(str(request.files[0])):
         inferred = pendulum_inference.infer(
@@ -78,6 +82,14 @@ def metrics(result: Mapping[str, Any]) -> dict[str, float]:
     for name in ("angle_deg", "coverage_90"):
         found |= {f"{name}_{time}": value for time, value in ahead.get(name, {}).items()}
     return found
+
+
+def _refuse_rates(learnt: Mapping[str, Recorded]) -> None:
+    """Refuse films of which no package can be made: `BadInput`."""
+    for name, run in learnt.items():
+        if not SLOWEST <= run.rate <= FASTEST:
+            expected = f"{SLOWEST:g} to {FASTEST:g} Hz, by which a controller can decide"
+            raise BadInput(name, f"a film of {run.rate:g} Hz", expected)
 
 
 def _predicted(name: str, each: Mapping[str, Any]) -> str:

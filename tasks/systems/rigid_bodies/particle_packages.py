@@ -18,7 +18,7 @@ import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.rigid_bodies import pendulum_tracking
-from ricochet.models.systems.rigid_bodies.disc_crossing import SLOWEST
+from ricochet.models.systems.rigid_bodies.disc_crossing import FASTEST, SLOWEST
 from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
@@ -36,10 +36,13 @@ ARRAYS = ("samples", "observation", "departure", "clock", "mean", "covariance")
 LARGEST = 10.0
 """Limit of any parameter, in its unit."""
 OF_EITHER_SIGN = ("centre_x_1", "centre_y_1", "centre_x_2", "centre_y_2")
-CLOCK = {"rate": (SLOWEST, 1e5), "window": (1.0, 1e4), "substeps": (1.0, 100.0)}
-"""Bounds of the numbers of `clock`."""
-STEPS = (1000.0, 1.1e5)
-"""Bounds of the simulation's steps a second: longer ones are none of a swing."""
+CLOCK = {"rate": (SLOWEST, FASTEST), "window": (1.0, 1000.0), "substeps": (1.0, 100.0)}
+"""Bounds of the numbers of `clock`: those of a film that a controller decides by in time."""
+STEPS = (1000.0, 4000.0)
+"""Bounds of the simulation's steps a second, of which `infer` takes 1600 and less than a frame's
+more: longer steps are none of a swing, and shorter ones take a controller's time."""
+UNEVEN = 0.02
+"""By which the rate of a film may be off that of the camera."""
 STRAYS = np.array((10.0, 10.0, 1e3, 1e3))
 """Largest deviations of a state, rad and rad/s."""
 ROUNDING = 1e-9
@@ -59,11 +62,15 @@ def arrays_of(draws: Draws) -> Arrays:
     }
 
 
-def draws_of(package: Package) -> Draws:
+def draws_of(package: Package, *, rate: float | None = None) -> Draws:
     """Return the draws of a package, for `disc_crossing.Crossing`.
 
+    Args:
+        rate: Frames a second of the camera that a controller decides by.
+
     Raises:
-        BadInput: If they are not those of a pendulum within the limits of the manifest.
+        BadInput: If they are not those of a pendulum within the limits of the manifest, or of films
+            of another rate.
     """
     if package.kind != KIND:
         raise BadInput("package", f"kind {package.kind!r}", f"kind {KIND!r}")
@@ -78,12 +85,14 @@ def draws_of(package: Package) -> Draws:
     slack = ROUNDING * (high - low) if len(low) == COUNT else 0.0
     if len(low) != COUNT or not _within(draws.theta, low - slack, high + slack):
         raise BadInput("package: samples", "draws outside the limits", "those of the manifest")
+    if rate is not None and not abs(draws.rate / rate - 1.0) <= UNEVEN:
+        raise BadInput("package: clock", f"a film of {draws.rate:g} Hz", f"{rate:g} Hz")
     return draws
 
 
-def read(folder: Path) -> Draws:
+def read(folder: Path, *, rate: float | None = None) -> Draws:
     """Read the draws of a package in a folder; `BadInput` if it is not whole or means nothing."""
-    return draws_of(packages.read_package(folder, reader=READER))
+    return draws_of(packages.read_package(folder, reader=READER), rate=rate)
 
 
 def watched(draws: Draws) -> Arrays:

@@ -42,6 +42,7 @@ MOST_HISTORIES = 8
 TRAVEL = 0.8e-3
 """Time from a contact to the first microphone where the position is unknown, s; at most twice."""
 _STRAIGHT = 1e-12  # rad^2; a narrower redirection is none
+_LOWEST_SHARE = 1e-3  # of a rise that redirections leave: a flight of no time has no speed
 _POSITION = np.eye(2, 4)  # H, the position of a state
 
 
@@ -186,7 +187,7 @@ def _expected_flight(
     energy, spread = squared + rise**2, contacts.spread
     variance = squared * spread + energy * spread**2
     variance += (sensor.restitution_sd * w) ** 2 + (contacts.scatter * rise) ** 2
-    mean = 2.0 / GRAVITY * rise * (1.0 - spread)
+    mean = 2.0 / GRAVITY * rise * np.maximum(1.0 - spread, _LOWEST_SHARE)
     if not contacts.airless:
         mean *= np.exp(-flight_expansion.losses(rise, np.sqrt(squared), contacts.drag).vertical)
     sd = 2.0 / GRAVITY * np.sqrt(variance) + 0.2e-3

@@ -1,6 +1,10 @@
 """The table against the laws that it tabulates, and its bounces against those of `contact`."""
 
+import subprocess
+import sys
+
 import numpy as np
+import pytest
 import torch
 
 from ricochet.models.systems.bouncing_ball import contact as contacts
@@ -31,6 +35,34 @@ def test_the_table_gives_each_draws_restitution() -> None:
     # the chord of E between nodes h = 4 / 128 apart in y = sqrt(w): h^2 / 8 = 1.2e-4 times its
     # curvature, that of 0.13 y^0.4 where y is at least 0.32, which is 0.2
     np.testing.assert_allclose(found, expected, atol=3e-5)
+
+
+def test_a_table_in_parts_is_that_of_all_together(monkeypatch) -> None:
+    whole = contact_table.tabulate(family())
+    monkeypatch.setattr(contact_table, "_TOGETHER", 7)
+    parts = contact_table.tabulate(family())
+    np.testing.assert_allclose(parts.restitution, whole.restitution, rtol=1e-14)
+
+
+@pytest.mark.slow
+def test_the_most_draws_of_a_package_take_little_beside_their_table() -> None:
+    """A child's peak: the table is 103 MB, and held once."""
+    code = (
+        "import torch\n"
+        "from pathlib import Path\n"
+        "from ricochet.models.systems.bouncing_ball import contact_draws, contact_table\n"
+        "status = Path('/proc/self/status')\n"
+        "def peak(): return int(status.read_text().split('VmHWM:')[1].split()[0])\n"
+        "plain = contact_draws.of_pairs(torch.tensor([[0.8, 3.0]]).repeat(100_000, 1))\n"
+        "curved = torch.ones(100_000, dtype=torch.bool)\n"
+        "draws = contact_draws.ContactDraws(plain.contact, curved, plain.drag)\n"
+        "contact_table.tabulate(draws.rows(slice(1000)))\n"
+        "before = peak()\n"
+        "contact_table.tabulate(draws)\n"
+        "print(peak() - before)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 250_000
 
 
 def test_a_pairs_restitution_is_itself() -> None:
@@ -85,3 +117,9 @@ def test_the_spread_is_the_variance_of_both_components() -> None:
     exits = contact_table.bounce(table, np.zeros(200_000, int), down, draw=np.random.default_rng(1))
     found = (exits[:2] / np.sqrt((exits**2).sum(0))).var()
     assert abs(found / table.spread[0] - 1.0) < 0.05
+
+
+def test_the_spread_of_any_direction_is_that_of_all() -> None:
+    theta = torch.tensor([[0.8, -3.0], [0.8, 0.0], [0.8, 2.0]], dtype=torch.float64)
+    spread = contact_table.tabulate(contact_draws.of_pairs(theta)).spread
+    np.testing.assert_allclose(spread, [1.0, 1.0, 0.01])

@@ -5,8 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.models.systems.rigid_bodies import pendulum_tracking
-from ricochet.models.systems.rigid_bodies.disc_crossing import INTERVALS, Crossing, Disc
+from ricochet.models.systems.rigid_bodies import disc_crossing, pendulum_tracking
+from ricochet.models.systems.rigid_bodies.disc_crossing import (
+    FASTEST,
+    INTERVALS,
+    SLOWEST,
+    Crossing,
+    Disc,
+)
 from tests.models.systems.rigid_bodies import rods
 
 FRAMES = 41
@@ -106,15 +112,45 @@ def test_what_no_future_follows_is_not_passed(speed: float) -> None:
     assert not found.passes
 
 
-@pytest.mark.parametrize("rate", [10.0, 60.0, 109.0])
-def test_a_slow_film_is_refused(rate: float) -> None:
+@pytest.mark.parametrize("rate", [10.0, 60.0, 109.0, 1101.0, 1e5, np.nan])
+def test_a_slow_film_and_a_fast_one_are_refused(rate: float) -> None:
     """Polynomials through eleven frames of 20 Hz make no speeds of a swing."""
-    own = replace(rods.draws(20), rate=rate, window=1, substeps=round(1600 / rate))
-    with pytest.raises(ValueError, match=f"a film of {rate:g} Hz, expected 110 Hz"):
+    own = replace(rods.draws(20), rate=rate, window=1)
+    with pytest.raises(ValueError, match=f"a film of {rate:g} Hz, expected 110 to 1100 Hz"):
         Crossing(own).decide(np.full((FRAMES, 2), 1e-3), np.random.default_rng(0))
-    fast = Crossing(replace(own, rate=110.0), INTERVALS["long"])
-    hangs = np.full((fast.frames, 2), 1e-3)
-    assert fast.decide(hangs, np.random.default_rng(0)).chance < 0.5
+
+
+@pytest.mark.parametrize("rate", [SLOWEST, FASTEST])
+def test_the_slowest_film_and_the_fastest_are_decided_by(rate: float) -> None:
+    own = replace(rods.draws(20), rate=rate, window=1, substeps=max(1, round(1600 / rate)))
+    crossing = Crossing(own, INTERVALS["long"])
+    hangs = np.full((crossing.frames, 2), 1e-3)
+    assert crossing.frames == round(0.1 * rate) + 1
+    assert crossing.decide(hangs, np.random.default_rng(0)).chance < 0.5
+
+
+def test_draws_count_alike_whether_their_futures_are_held_together(monkeypatch) -> None:
+    """Without noise a future is no draw."""
+    own, (seen, _) = rods.draws(12, 0.1, departing=False), watched(6, 1)
+    crossing = Crossing(replace(own, observation=1e-9 * own.observation), INTERVALS["long"])
+    found = []
+    for together in (12, 5):
+        monkeypatch.setattr(disc_crossing, "TOGETHER", together)
+        decided = [
+            crossing.decide(each, np.random.default_rng(0)) for each in seen[:FRAMES].swapaxes(0, 1)
+        ]
+        found.append([each.chance for each in decided])
+    assert found[0] == found[1]
+    assert any(0.0 < chance < 1.0 for chance in found[0])
+
+
+def test_draws_of_which_no_pendulum_moves_so_are_ones_of_contact() -> None:
+    """By noise as a package may have it: a covariance has no inverse, or no factor."""
+    hangs = np.full((FRAMES, 2), 0.7)
+    for across in (rods.RODS[9], -1e-300):
+        own = replace(rods.draws(20), window=1, substeps=3)
+        own.observation[:5], own.theta[:5, 9] = (0.036, 1e-11, 1e-9, 1e3), across
+        assert not Crossing(own).decide(hangs, np.random.default_rng(0)).passes
 
 
 def test_only_the_last_frames_matter() -> None:

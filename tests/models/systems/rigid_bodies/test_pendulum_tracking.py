@@ -105,6 +105,17 @@ def test_draws_of_a_belief_have_its_law() -> None:
     np.testing.assert_allclose(np.cov(found.T), factor @ factor.T, atol=0.16)
 
 
+def test_a_draw_of_a_law_that_is_none_is_no_number_and_others_are_as_they_were() -> None:
+    mean, good = np.zeros((3, 4)), np.tile(np.eye(4), (3, 1, 1))
+    bad = good.copy()
+    bad[1, 2, 2] = -1e-9
+    expected, found = (
+        pendulum_tracking.Belief(mean, each).drawn(np.random.default_rng(0)) for each in (good, bad)
+    )
+    assert np.isnan(found[1]).all()
+    np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
+
+
 def test_some_of_the_draws_keep_what_they_have_in_common() -> None:
     own = rods.draws(6)
     some = own[np.array([4, 1])]

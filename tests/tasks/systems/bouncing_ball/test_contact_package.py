@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.bouncing_ball.chains import parameters
 from ricochet.models.systems.bouncing_ball.contact import Contact
 from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.registry.packages import read_package, write_package
@@ -84,10 +85,12 @@ def changed(values, place):
         ("concentration", lambda v: changed(v, np.inf), "not finite"),
         ("restitution", lambda v: changed(v, 1.2), "expected numbers from 0.01 to 1"),
         ("restitution", lambda v: changed(v, 0.0), "expected numbers from 0.01 to 1"),
-        ("concentration", lambda v: changed(v, -1.0), "expected numbers from 0 to 1e+09"),
+        ("concentration", lambda v: changed(v, 0.9), "expected numbers from 1 to 1e+09"),
+        ("concentration", lambda v: 0.0 * v, "expected numbers from 1 to 1e+09"),
         ("tangential_loss", lambda v: changed(v, 1.5), "expected numbers from -1 to 1"),
         ("tail_share", lambda v: changed(v, -0.1), "expected numbers from 0 to 1"),
-        ("tail_ratio", lambda v: changed(v, 2.0), "expected numbers from 0 to 1"),
+        ("tail_ratio", lambda v: changed(v, 2.0), "expected numbers from 1e-05 to 1"),
+        ("tail_ratio", lambda v: changed(v, 0.0), "expected numbers from 1e-05 to 1"),
         ("scatter", lambda v: changed(v, -1e-3), "expected numbers from 0 to 3"),
         ("drag", lambda v: changed(v, -0.1), "expected numbers from 0 to 10"),
         ("viscoelastic", lambda v: v.astype(np.float64), "values of float64"),
@@ -101,6 +104,16 @@ def test_what_is_no_draw_of_a_contact_is_refused_by_its_name(family, name, bad, 
         contact_package.contact_draws(replace(family, arrays=arrays))
     assert f"package: {name}: " in str(refused.value) and said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_whatever_an_inference_may_answer_is_within_the_bounds():
+    ends = parameters.Prior().bounds
+    for drag in (parameters.UNKNOWN_DRAG, (parameters.ABSENT["log_drag"], 0.13)):
+        ends[:, parameters.NAMES.index("log_drag")] = drag[0] + np.array((-6.0, 6.0)) * drag[1]
+        found = parameters.values(ends)
+        for name, (low, high) in contact_package.BOUNDS.items():
+            values = getattr(found, name)
+            assert low <= values.min() and values.max() <= high, name
 
 
 @pytest.mark.parametrize("name", ["restitution", "tail_ratio", "viscoelastic", "drag"])

@@ -203,6 +203,19 @@ def test_files_are_read_before_anything_is_computed(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("rate", [60.0, 2000.0])
+def test_films_by_which_no_controller_can_decide_are_refused_first(
+    tmp_path: Path, rate: float
+) -> None:
+    file = written(tmp_path / "a.csv", angles(0), motion_files.ANGLES)
+    request = InferenceRequest(
+        (file,), rate, (), catalogue.load_settings(), tmp_path / "out", 0, no_progress
+    )
+    with pytest.raises(BadInput, match=rf"a\.csv: found a film of {rate:g} Hz, expected 110 to"):
+        infer_pendulum.run(request)
+    assert not (tmp_path / "out").exists()
+
+
 def test_predictions_of_all_places_are_counted_together() -> None:
     one = predicted_motions.Prediction(np.full((2, 2, 2), 0.1), np.ones((2, 2, 2)))
     two = predicted_motions.Prediction(np.full((1, 2, 2), 0.3), np.zeros((1, 2, 2)))

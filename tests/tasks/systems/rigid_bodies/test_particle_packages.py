@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.models.systems.rigid_bodies.disc_crossing import Crossing
+from ricochet.models.systems.rigid_bodies.disc_crossing import INTERVALS, Crossing
 from ricochet.models.systems.rigid_bodies.pendulum_limits import HIGH, LOW, PARAMETERS, UNITS
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.manifests import Parameter
@@ -84,6 +84,10 @@ HOSTILE = {
     "a film too slow to decide by": changed("clock", (0,), 60.0),
     "a step as long as a frame": changed("clock", (2,), 1.0),
     "a day of computing a second": {"clock": np.array((1e5, 1.0, 100.0))},
+    "a film of 100 kHz": {"clock": np.array((1e5, 1.0, 1.0))},
+    "a film that is too fast": {"clock": np.array((1101.0, 55.0, 2.0))},
+    "more steps than an answer in time has": {"clock": np.array((1100.0, 1.0, 4.0))},
+    "a window of more than a second": {"clock": np.array((400.0, 1001.0, 4.0))},
     "states that are anywhere": changed("departure", slice(None), 1e6),
     "angles that are anywhere": changed("observation", (2, 1), 20.0),
     "no clock": {"clock": np.zeros(2)},
@@ -100,6 +104,28 @@ def test_arrays_that_mean_nothing_are_refused_in_one_line(tmp_path: Path, arrays
     with pytest.raises((BadInput, ValueError)):
         packages.write_package(tmp_path / "package", package(**arrays), reader=READER)
     assert not (tmp_path / "package").exists()
+
+
+@pytest.mark.parametrize(
+    "clock", [(110.0, 1.0, 10.0), (110.0, 1000.0, 36.0), (1100.0, 1.0, 3.0), (1100.0, 1000.0, 1.0)]
+)
+def test_clocks_at_their_bounds_are_read_and_decided_by(tmp_path: Path, clock) -> None:
+    rate, window, substeps = clock
+    own = replace(rods.draws(20), rate=rate, window=int(window), substeps=int(substeps))
+    made = replace(package(clock=np.array(clock)), inputs=particle_packages.watched(own))
+    packages.write_package(tmp_path / "package", made, reader=READER)
+    crossing = Crossing(particle_packages.read(tmp_path / "package"), INTERVALS["long"])
+    assert crossing.frames <= 111
+    hangs = np.full((crossing.frames, 2), 1e-3)
+    assert crossing.decide(hangs, np.random.default_rng(0)).chance < 0.5
+
+
+def test_the_package_of_another_camera_is_refused(tmp_path: Path) -> None:
+    packages.write_package(tmp_path / "package", package(), reader=READER)
+    for rate in (110.0, 390.0, 410.0):
+        with pytest.raises(BadInput, match=f"clock: found a film of 400 Hz, expected {rate:g} Hz"):
+            particle_packages.read(tmp_path / "package", rate=rate)
+    assert particle_packages.read(tmp_path / "package", rate=399.0).rate == 400.0
 
 
 def test_draws_beyond_the_limits_of_the_manifest_and_other_kinds_are_refused() -> None:
