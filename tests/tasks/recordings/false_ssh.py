@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+from tests.checkouts import python_path
 from tests.servers import free_port, listening
 
 ESCAPES = "\x1b]0;renamed\x07\x1b[31m\r\nforged "
@@ -30,7 +31,17 @@ def running(folder, thing, root):
     """Run a server whose host is known, as the remote of a repository that holds its store."""
     folder.mkdir()
     port = free_port()
-    command = [sys.executable, "-P", "-m", __name__, str(folder), str(port), thing]
+    command = [
+        "env",
+        f"PYTHONPATH={python_path()}",
+        sys.executable,
+        "-P",
+        "-m",
+        __name__,
+        str(folder),
+        str(port),
+        thing,
+    ]
     with listening(command, port, folder / "log"):
         known = Path(os.environ["HOME"]) / ".ssh" / "known_hosts"
         known.parent.mkdir(exist_ok=True)
