@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 import psutil
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
@@ -90,7 +91,7 @@ def _settled_or_said(client: SyncPrefectClient, run: OpenRun) -> list[Finding]:
         return []
     except PrefectHTTPStatusError as error:
         said = f"the server answers {error.response.status_code}"
-    except (ValueError, RecursionError):  # of the run, or of one of its tasks
+    except (ValueError, RecursionError, httpx.InvalidURL):  # of the run, its tasks or its pool
         said = "the server's answer cannot be read"
     return [Finding(f"flow run {run.name}: cannot be closed, {said}", False)]
 

@@ -254,10 +254,14 @@ def _refuse_a_second(state: Path) -> None:
 
 
 def _refuse_a_restore(state: Path) -> None:
-    """Refuse to start while a backup is put back, which looks at the ledger with this lock."""
+    """Refuse to start while a backup is put back, which looks at the ledger with this lock.
+
+    So is what one left that was killed as it ended.
+    """
     from ricochet.hardware import locks
     from ricochet.tasks.backups import restore
 
+    restore.refuse_unfinished(state)
     lock = restore.lock_of(state)
     try:
         with locks.hold(lock) if lock.exists() else contextlib.nullcontext():

@@ -11,6 +11,7 @@ import textwrap
 from string import Formatter
 from types import SimpleNamespace
 
+import httpx
 import pytest
 
 from tests.checkouts import ROOT, python_path
@@ -312,6 +313,20 @@ def test_a_calibration_is_named_by_its_sessions(monkeypatch):
     ):
         monkeypatch.setattr(flow_run, "parameters", {"sessions": sessions}, raising=False)
         assert name_by_sessions() == expected
+
+
+@pytest.mark.parametrize("error", [ValueError, RecursionError, httpx.InvalidURL])
+def test_a_run_that_cannot_be_settled_is_said_and_ends_nothing(monkeypatch, error):
+    """A task that cannot be read, or a pool whose name no address can hold."""
+
+    from ricochet.flows import prefect_runs
+
+    def fail(_client, _run):
+        raise error("odd")
+
+    monkeypatch.setattr(prefect_runs, "_settled", fail)
+    (finding,) = prefect_runs._settled_or_said(None, SimpleNamespace(name="a run"))
+    assert finding.line.startswith("flow run a run: cannot be closed") and not finding.mended
 
 
 def test_without_a_server_or_its_database_there_is_nothing_to_settle(monkeypatch, tmp_path):

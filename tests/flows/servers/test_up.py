@@ -43,6 +43,14 @@ def test_nothing_is_started_while_a_backup_is_put_back(tmp_path):
         assert not (state / up.LOGS).exists()
 
 
+def test_nothing_is_started_on_what_a_restore_left_that_was_killed_as_it_ended(tmp_path):
+    """A registry without its databases would begin anew, without a word."""
+    (tmp_path / restore.UNFINISHED).touch()
+    request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=tmp_path))
+    with pytest.raises(BadInput, match="killed as it ended"), up.servers(request):
+        pytest.fail("started")
+
+
 def test_what_up_and_its_children_make_is_for_its_user_alone(tmp_path, monkeypatch):
     """Databases hold names and digests of passwords; they were readable by everybody."""
 
