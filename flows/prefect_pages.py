@@ -60,7 +60,7 @@ def _page(
 ) -> list[Entry | None]:
     """Return a page, with None for each entry that cannot be read."""
     try:
-        return list(ask(count, offset))
+        return list(ask(count, offset)[:count])
     except (PrefectHTTPStatusError, ValueError, RecursionError) as error:
         if isinstance(error, PrefectHTTPStatusError) and error.response.status_code < 500:
             raise

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ricochet.flows import prefect_settings
 from ricochet.flows.servers.environments import defaults
-from ricochet.tasks.console import open_files
+from ricochet.tasks.console import open_files, printable_stream
 
 if TYPE_CHECKING:
     import uvicorn
@@ -44,6 +44,7 @@ def serve(name: str, listeners: list[socket.socket]) -> None:
     """Serve until a signal asks for the end; exits with uvicorn's status if it does not start."""
     import uvicorn
 
+    printable_stream.show_printable()  # a log has what strangers wrote
     open_files.allow()
     config = {MLFLOW: _mlflow, PREFECT: _prefect, TEMPORARY: _temporary}[name]()
     server = uvicorn.Server(config)

@@ -73,6 +73,9 @@ def test_nobody_without_the_password_starts_a_flow_or_sees_the_password(place):
         Path(own).chmod(0o777)
         target = str(place / "state" / "secrets" / "prefect")
         assert stranger("place", running.mlflow, own, target) == [403, 0]
+        assert attacker.ask(running.mlflow, headers={"Host": "\x1b]0;mine\x07x:5000"})[0] == 403
+        log = (place / "state" / "servers" / "mlflow.log").read_text()
+        assert "\\x1b]0;mine" in log and "\x1b" not in log
         shutil.rmtree(own)
         wait_for((place / "ticks").exists, seconds=240)  # flows ran, and what they keep is there
         seen = stranger("spy", "", str(place), given=token)
