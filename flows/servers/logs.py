@@ -1,8 +1,8 @@
 """Logs of servers that never end and never grow beyond a bound: older parts are moved aside.
 
 A child writes to a descriptor of its own and knows nothing of that: its log is opened to append, a
-full one is copied to `NAME.log.1` and emptied where it stands. What is written between the copy and
-the emptying, microseconds, is lost.
+full one is copied to `NAME.log.1`, of one that grew far beyond its bound the end, and emptied where
+it stands. What is written between the copy and the emptying, microseconds, is lost.
 """
 
 import contextlib
@@ -20,10 +20,16 @@ def rotate(log: Path, *, largest: float, kept: int) -> bool:
     with contextlib.suppress(OSError):  # it is not there, or the disk is full: the next time
         if log.stat().st_size > largest:
             _shift(log, kept)
-            shutil.copyfile(log, _part(log, 1))
+            _copy_end(log, _part(log, 1), round(2 * largest))
             os.truncate(log, 0)
             return True
     return False
+
+
+def _copy_end(log: Path, part: Path, most: int) -> None:
+    with log.open("rb") as source, part.open("wb") as target:
+        source.seek(max(os.fstat(source.fileno()).st_size - most, 0))
+        shutil.copyfileobj(source, target)
 
 
 def _shift(log: Path, kept: int) -> None:

@@ -26,6 +26,8 @@ LAST = {"PREFECT__SERVER_FINAL": "1"}
 """Has Prefect make no second application in the process."""
 PAGES, STATEMENTS = 500, 16
 """What a connection keeps in memory: KiB of a database, and prepared statements."""
+PATIENCE = 3000
+"""How long a connection waits for another's lock, ms; its client tries again."""
 ALONE = {**LAST, "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT_UI_ENABLED": "0"}
 """Of a server that Prefect starts for one program: no pages, and services for runs alone."""
 MESSAGE = 2**20
@@ -104,10 +106,12 @@ def _prefect() -> "uvicorn.Config":
 
 
 def _bound_connections() -> None:
-    """Let each connection to Prefect's SQLite keep `PAGES` and `STATEMENTS` in memory.
+    """Let each connection to Prefect's SQLite keep `PAGES` and `STATEMENTS`, and wait `PATIENCE`.
 
     Prefect says 80 MB, and Python 128 statements, of each of ten connections and more, so that the
-    server would grow with its database and with the nights.
+    server would grow with its database and with the nights. Where Python collects garbage in the
+    thread that answers, that waits for a connection that waits for a lock, whose holder waits for
+    an answer: for the minute that Prefect allows, again and again.
     """
     from prefect.server.database import configurations
 
@@ -125,6 +129,7 @@ def _bound_connections() -> None:
         set_up(self, connection, record)
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA cache_size = -{PAGES}")
+        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
         cursor.close()
 
     configured.setup_sqlite = bounded

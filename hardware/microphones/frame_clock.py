@@ -109,16 +109,21 @@ class FrameClock:
         return len(self._doubled)
 
     def rate(self) -> float:
-        """Return frames a second by the clock nearer to what was asked.
+        """Return frames a second by the machine's clock; a driver may count its own from frames.
 
         It is what was asked where few came, and where r has steps: those are slips.
         """
         blocks = self._blocks()
         if blocks is None or len(bins := _full_bins(blocks, self._rate)) < 2 * SPAN:
             return float(self._rate)
-        times = blocks.arrived[bins[:, 0]]
-        rises = [_rise(times, _floors(late, bins)) for late in _late(blocks, self._rate)]
-        return self._rate * (1.0 - min(rises, key=abs))
+        late = _late(blocks, self._rate)[0]
+        return self._rate * (1.0 - _rise(blocks.arrived[bins[:, 0]], _floors(late, bins)))
+
+    def odd_rate(self) -> str | None:
+        """Return in a line that frames come steadily at another rate than was asked, else None."""
+        if abs((rate := self.rate()) / self._rate - 1.0) <= RATE_ERROR:
+            return None
+        return f"found some {rate:.0f} frames a second by its clock, expected {self._rate}"
 
     def slips(self) -> tuple[Slip, ...]:
         """Return what was lost or doubled among the blocks that are remembered, by frame."""

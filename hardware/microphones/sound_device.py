@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ricochet.hardware.microphones import journal as journals
-from ricochet.hardware.microphones.frame_clock import BIN, RATE_ERROR, SPAN, FrameClock
+from ricochet.hardware.microphones.frame_clock import BIN, SPAN, FrameClock
 from ricochet.hardware.microphones.interface import Recording, Rig, now
 from ricochet.models.core.bad_input import BadInput
 
@@ -83,7 +83,8 @@ class SoundCard:
             started = self._stream(sink, frames, before=before, wanted=wanted)
         finally:
             sink.close()
-        self._check_rate(frames)
+        if odd := frames.odd_rate():
+            raise RuntimeError(f"{self.rig.name}: {odd}")
         samples, _ = journals.read(path)
         order = [microphone.channel for microphone in self.rig.microphones]
         near = BIN * self.rig.sample_rate
@@ -95,13 +96,6 @@ class SoundCard:
         }
         gaps = tuple(sorted({*sink.gaps, *unflagged}))
         return Recording(samples[order, :wanted], started, gaps)
-
-    def _check_rate(self, frames: FrameClock) -> None:
-        """Refuse a take of frames that came steadily at another rate than was asked."""
-        rate, asked = frames.rate(), self.rig.sample_rate
-        if abs(rate / asked - 1.0) > RATE_ERROR:
-            said = f"found some {rate:.0f} frames a second by its clock, expected {asked}"
-            raise RuntimeError(f"{self.rig.name}: {said}")
 
     def _stream(
         self, sink: journals.Journal, frames: FrameClock, *, before: int, wanted: int

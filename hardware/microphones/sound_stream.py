@@ -92,7 +92,12 @@ class SoundStream:
         self.fault = stopped(self.rig, clock / self.rig.sample_rate, patience=self._patience)
 
     def _slipped(self, blocks: FrameClock) -> list[str]:
-        """Say what was lost or doubled without a word, once, and not what was flagged."""
+        """Say what was lost or doubled without a word, once, and not what was flagged.
+
+        Another rate than was asked is said as long as it lasts, and nothing else.
+        """
+        if odd := blocks.odd_rate():
+            return [odd]
         near, said = BIN * self.rig.sample_rate, list[str]()
         for slip in blocks.slips():
             known = [*self._known, *(gap.frame for gap in self.gaps)]

@@ -101,7 +101,7 @@ class UniversalRobot:
         self._plan = self._staying()
         self._sent: deque[ndarray] = deque(maxlen=max(round(LAG * frequency), 1))
         self._seen: deque[Joints] = deque(maxlen=max(round(STILL * frequency), 2))
-        self._resting, self._rest = True, ur_checks.RestWatch()
+        self._resting, self._rest, self._unasked = True, ur_checks.RestWatch(), False
         if arm:
             self._control = self._connect(control or _late("rtde_control"), host, frequency)
             self._control.setTcp([0.0, 0.0, ur5.MOUNT, 0.0, 0.0, 0.0])
@@ -139,12 +139,18 @@ class UniversalRobot:
         """Brake now and stay; the next motion starts where the robot then is.
 
         Raises:
-            RuntimeError: The controller refuses, or does not answer.
+            RuntimeError: The controller refuses or does not answer, or the robot moves though it
+                was stopped.
         """
+        if not self._resting:
+            with contextlib.suppress(Exception):  # a robot that reports nothing is stopped too
+                state = self.state()
+                self._rest.begin(state.joints, state.joint_speeds, time=self._time)
         self._resting = True
-        self._rest.begin(self._time)
         if self._control is not None and not self._control.servoStop(DECELERATION):
             raise RuntimeError("servoStop is refused by the controller")
+        if self._unasked:
+            raise RuntimeError("the robot moves though it was stopped")
 
     def close(self) -> None:
         """Stop, end the controller's script and disconnect, each in any case; callable twice."""
@@ -179,6 +185,7 @@ class UniversalRobot:
         fault = ur_checks.unable(self._receive)
         if fault is None and self._resting:
             fault = self._rest.check(self.state().joints, time=self._time)
+            self._unasked = fault is not None
         elif fault is None:
             fault = self._send(elapsed) or self._follow(elapsed)
         if fault is None and not self._control.kickWatchdog():
@@ -235,9 +242,10 @@ class UniversalRobot:
     def _fail(self, fault: Refusal | None) -> Refusal | None:
         """Stop for good on a fault."""
         if fault is not None:
-            self._fault = replace(fault, expected=f"{fault.expected}; the robot is stopped")
+            self._fault = fault
             with contextlib.suppress(Exception):  # the fault itself is what is reported
                 self.stop()
+                self._fault = replace(fault, expected=f"{fault.expected}; the robot is stopped")
         return self._fault
 
     def _guarded(self, act: Callable[[], Refusal | None]) -> Refusal | None:

@@ -15,6 +15,7 @@ from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
 BOUND = 0.05  # rad, by which a joint may lie off what it was sent
 MOVED = 0.02  # rad, by which joints that are sent must move in the reports too
 SETTLING = 1.0  # s, in which a robot that was stopped comes to rest
+BRAKING = 0.3  # s, for which it may go on at its speed: from 2 m/s at 5 m/s^2 it goes 0.4 m
 REACH = 0.25  # m, of `ur5.spread` at the workspace's corners; 0.35 where the base stands by design
 RUNNING, NORMAL, REDUCED = 7, 1, 2  # robot mode; safety modes in which it may move
 
@@ -84,23 +85,28 @@ def out_of_reach(base: Point, workspace: Workspace) -> Refusal | None:
 
 
 class RestWatch:
-    """Whether a robot that is to rest does, once it had time to brake."""
+    """Whether a robot that is to rest does, and brakes before that."""
 
     def __init__(self) -> None:
-        """Expect rest at once."""
+        """Expect rest at once, wherever that is."""
         self._since = -math.inf
         self._joints: Joints | None = None
+        self._within = BOUND
 
-    def begin(self, time: float) -> None:
-        """Expect rest from `SETTLING` after a time, s, on."""
-        self._since, self._joints = time + SETTLING, None
+    def begin(self, joints: Joints, speeds: Joints, *, time: float) -> None:
+        """Expect joints, rad, to go no further than they must from their speeds, rad/s.
+
+        They rest `SETTLING` after the time, s.
+        """
+        self._since, self._joints = time + SETTLING, joints
+        self._within = BOUND + BRAKING * max(map(abs, speeds))
 
     def check(self, joints: Joints, *, time: float) -> Refusal | None:
-        """Tell whether joints, rad, left the place where they came to rest."""
-        if time < self._since:
+        """Tell whether joints, rad, leave the place where they come to rest."""
+        if time >= self._since:  # from here on they stay where they are
+            self._since, self._joints, self._within = math.inf, joints, BOUND
+        off = float(np.abs(np.subtract(joints, self._joints or joints)).max())
+        if off <= self._within:
             return None
-        self._joints = joints if self._joints is None else self._joints
-        off = float(np.abs(np.subtract(joints, self._joints)).max())
-        if off <= BOUND:
-            return None
-        return Refusal("robot moves unasked", f"a joint {off:.3f} rad off", f"at most {BOUND} rad")
+        found, expected = f"a joint {off:.3f} rad off", f"at most {self._within:.3g} rad"
+        return Refusal("robot moves unasked", found, expected)

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.registry import pointers, signatures
@@ -133,7 +134,7 @@ class Champion:
                 if self._known == _which(pointer):
                     return False
                 found = self._fetch(pointer)
-            except (UnreachableError, BadInput, OSError) as error:
+            except (UnreachableError, BadInput, OSError, locks.BusyError) as error:
                 self._report_line(f"{self._name}: {one_line(error)}; {self._fallback()}")
                 return False
             self._held, self._known = found, _which(pointer)
@@ -158,6 +159,11 @@ class Champion:
         """Fetch, verify, rename, point: after each step the disk holds a good package."""
         self._place.mkdir(parents=True, exist_ok=True)
         self._check_place()
+        with locks.hold(self._place):
+            return self._fetched(pointer)
+
+    def _fetched(self, pointer: Pointer) -> Posterior:
+        """Fetch while no other controller does that removes packages of this folder."""
         with tempfile.TemporaryDirectory(prefix=FETCHING, dir=self._place) as place:
             folder = Path(place) / "package"
             folder.mkdir()
@@ -173,7 +179,8 @@ class Champion:
         before = self._pointed()
         facts = {"version": pointer.version, "digest": digest, "registered": pointer.registered}
         write_json(self._place / CURRENT, facts)
-        self._forget({digest, str(before.get("digest"))})
+        held = self._held.digest if self._held else ""
+        self._forget({digest, str(before.get("digest")), held})
         return Posterior(package, pointer.version, digest, min(pointer.registered, signed))
 
     def _read(self, folder: Path) -> tuple[Package, float]:

@@ -34,6 +34,14 @@ def test_a_full_log_is_moved_aside_and_its_writer_goes_on_at_the_start(tmp_path)
     assert said == {"a.log.1": "d", "a.log.2": "c"}
 
 
+def test_of_a_log_that_grew_far_beyond_its_bound_the_end_is_kept(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("old\n" * 10_000 + "new\n" * 10)
+    assert logs.rotate(log, largest=1000, kept=2)
+    part = (tmp_path / "a.log.1").read_text()
+    assert len(part) == 2000 and part.endswith("new\n" * 10)
+
+
 def test_a_log_that_is_not_full_or_not_there_is_left(tmp_path):
     log = tmp_path / "a.log"
     assert not logs.rotate(log, largest=10, kept=2)

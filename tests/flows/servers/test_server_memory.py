@@ -1,4 +1,4 @@
-"""Prefect's server keeps little of its database in memory, however large that grows."""
+"""Prefect's server keeps little of its database in memory, and waits little for its locks."""
 
 import asyncio
 
@@ -27,12 +27,12 @@ def test_each_connection_keeps_as_much_as_is_stated(monkeypatch, tmp_path):
     async def connected():
         engine = await configured(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}", timeout=5).engine()
         async with engine.connect() as connection:
-            found = await connection.execute(sqlalchemy.text("PRAGMA cache_size"))
-            pages = found.scalar()
+            asked = map(sqlalchemy.text, ("PRAGMA cache_size", "PRAGMA busy_timeout"))
+            found = [(await connection.execute(each)).scalar() for each in asked]
         await engine.dispose()
-        return pages
+        return found
 
-    assert asyncio.run(connected()) == -serving.PAGES
+    assert asyncio.run(connected()) == [-serving.PAGES, serving.PATIENCE]
     assert asked == [{"timeout": 5, "cached_statements": serving.STATEMENTS}]
     other = sqlalchemy.make_url("postgresql+asyncpg://a@127.0.0.1/b")
     configurations.create_async_engine(other)

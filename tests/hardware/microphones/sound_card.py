@@ -15,7 +15,7 @@ class Driver:
     Blocks come faster than they sound; when they were recorded is stated as it would be. Of those
     in `lost` and `doubled` nothing is flagged; `spoils` are (block, frame, channel, value).
     `clock` is the machine's, as a stream in real time would find it: each callback `late` by up to
-    so much, s.
+    so much, s, and by its `drift` slow; the stream's too, unless it `counts` frames.
     """
 
     class PortAudioError(Exception):
@@ -23,11 +23,12 @@ class Driver:
 
     def __init__(
         self, *, overflow=(), blocks=10_000, channels=3, size=480, lost=(), doubled=(), spoils=(),
-        late=0.0, drift=0.0,
+        late=0.0, drift=0.0, counts=False,
     ):  # fmt: skip
         self.overflow, self.blocks, self.channels, self.size = overflow, blocks, channels, size
         self.lost, self.doubled, self.spoils = lost, doubled, spoils
         self.late, self.drift, self.now = late, drift, 0.0
+        self.counts = counts
         self.sent = []
 
     def clock(self):
@@ -75,7 +76,8 @@ class _Stream:
                 driver.now = end + draw.uniform(0.0, driver.late)
                 driver.sent.append(block)
                 status = SimpleNamespace(input_overflow=number in driver.overflow)
-                self.callback(block, len(block), stated(end - driver.size / RATE), status)
+                begun = (elapsed if driver.counts else end * RATE) - driver.size
+                self.callback(block, len(block), stated(begun / RATE), status)
             self.stop.wait(0.0005)
 
 

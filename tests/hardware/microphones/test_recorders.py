@@ -77,10 +77,14 @@ def test_blocks_that_a_sound_card_loses_or_doubles_unsaid_are_located(words, gap
     assert card.record(4.0).gaps == tuple(480 * gap - REST for gap in gaps)
 
 
+@pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("drift", [44100 / 48000 - 1.0, 0.05, -0.04, 1.0])
-def test_a_card_of_another_rate_than_was_asked_is_refused(drift):
-    """One that samples at 48 kHz and says 44.1: all intervals would be nine percent too long."""
-    driver = Driver(late=0.01, drift=drift)
+def test_a_card_of_another_rate_than_was_asked_is_refused(drift, counts):
+    """One that samples at 48 kHz and says 44.1: all intervals would be nine percent too long.
+
+    So is one that counts the times which it states from frames.
+    """
+    driver = Driver(late=0.01, drift=drift, counts=counts)
     card = SoundCard(default_rig("bench"), driver=driver, clock=driver.clock)
     rate = 44100 / (1.0 + drift)
     with pytest.raises(RuntimeError, match=r"found some \d+ frames a second") as refused:

@@ -113,6 +113,13 @@ def test_a_doubled_block_is_found_at_once():
     assert found == [("about 480 frames doubled at frame 5280, not flagged",)]
 
 
+def test_a_card_of_another_rate_is_said_in_every_part_of_a_second():
+    driver = Driver(late=0.002, drift=44100 / 48000 - 1.0)
+    card = SoundStream(RIG, driver=driver, clock=driver.clock, ahead=30.0)
+    faults = [fault for buffer in islice(card.buffers(), 360) for fault in buffer.faults]
+    assert len(faults) > 5 and all("frames a second by its clock" in fault for fault in faults)
+
+
 def test_what_the_card_flags_is_not_said_twice():
     driver = Driver(lost=(200,), overflow=(201,))
     card = SoundStream(RIG, driver=driver, clock=driver.clock, ahead=30.0)

@@ -1,5 +1,6 @@
 """The driver of the real arm against a controller that answers as ur_rtde does."""
 
+import contextlib
 import functools
 import inspect
 import math
@@ -7,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from ricochet.hardware.robots import ur
+from ricochet.hardware.robots import ur, ur_checks
 from ricochet.hardware.robots.ur import UniversalRobot
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
@@ -271,8 +272,33 @@ def test_a_robot_that_moves_though_it_rests_is_stopped_and_says_so(moved):
     assert robot.advance(3.0) is None  # it may brake, and rest for long
     controller.drift = 0.5
     refusal = str(robot.advance(1.0))
-    assert "robot moves unasked: found a joint 0.05" in refusal and "is stopped" in refusal
+    assert "robot moves unasked: found a joint 0.05" in refusal and "is stopped" not in refusal
     assert controller.calls[-1] == "servoStop" and str(robot.move((0.3, 0, 0.2), 1.0)) == refusal
+    with pytest.raises(RuntimeError, match="moves though it was stopped"):
+        robot.stop()  # its owner stops it beside the driver then
+
+
+def test_a_robot_that_coasts_on_when_it_is_stopped_is_found_before_it_should_rest():
+    controller = Controller()
+    robot = connect(controller)
+    assert robot.move((0.3, 0.1, 0.2), 0.5) is None and robot.advance(0.2) is None
+    controller.drift = 2.0
+    robot.stop()
+    begun = controller.time
+    assert "robot moves unasked" in str(robot.advance(2.0))
+    assert controller.time - begun < ur_checks.SETTLING
+
+
+def test_stops_again_and_again_hide_no_robot_that_creeps():
+    controller = Controller()
+    robot = connect(controller)
+    controller.drift = 0.3
+    found = None
+    for _ in range(9):
+        found = found or robot.advance(0.9)
+        with contextlib.suppress(RuntimeError):
+            robot.stop()
+    assert "robot moves unasked" in str(found)
 
 
 def test_a_robot_that_cannot_be_stopped_is_released_all_the_same():

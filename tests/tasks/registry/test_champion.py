@@ -14,6 +14,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.champion import DAY, Champion, NoPosteriorError
@@ -322,6 +323,19 @@ def test_what_is_no_package_of_its_own_stays_where_packages_are_kept(tmp_path, r
         assert hold(Server(address), tmp_path).refresh()
     assert all(folder.exists() for folder in own)
     assert not any(folder.exists() for folder in left)
+
+
+def test_a_folder_in_which_another_controller_fetches_is_left_to_it(tmp_path, registry):
+    """Each removed what the other was fetching, and what it followed."""
+    said = []
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        assert held.refresh()
+        registry.champion = ("2", tmp_path / "package-2")
+        with locks.hold(tmp_path / "kept" / NAME):
+            assert not held.refresh() and held.current().version == "1"
+        assert len(said) == 1 and "last good version 1 stays in use" in said[0]
+        assert held.refresh() and held.current().version == "2"
 
 
 def test_a_link_in_place_of_its_folder_is_not_followed(tmp_path, registry):
