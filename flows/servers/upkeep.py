@@ -1,7 +1,8 @@
 """What `ricochet up` does beside its servers: dead runs are closed, full logs are moved aside.
 
 Dead runs are looked for in a thread, for a server may be slow to say which there are, and `up` must
-see when one ends.
+see when one ends. It is one thread for all searches: each new one may be given a heap of its own,
+which keeps what a search took.
 """
 
 import contextlib
@@ -59,6 +60,8 @@ class Upkeep:
     settled: float = field(default_factory=time.monotonic)
     rotated: float = 0.0
     search: threading.Thread | None = None
+    _asked: threading.Event = field(default_factory=threading.Event)
+    _searching: threading.Event = field(default_factory=threading.Event)
 
     def tick(self) -> None:
         """Do what is due."""
@@ -84,12 +87,19 @@ class Upkeep:
     @property
     def searching(self) -> bool:
         """Whether dead runs are being looked for."""
-        return self.search is not None and self.search.is_alive()
+        return self._searching.is_set()
 
     def begin_search(self) -> None:
         """Look for dead runs beside all else."""
         self.settled = time.monotonic()
-        self.search = threading.Thread(
-            target=settle, args=(self.environment,), name="dead runs", daemon=True
-        )
-        self.search.start()
+        self._searching.set()
+        self._asked.set()
+        if self.search is None:
+            self.search = threading.Thread(target=self._search, name="dead runs", daemon=True)
+            self.search.start()
+
+    def _search(self) -> None:
+        while self._asked.wait():
+            self._asked.clear()
+            settle(self.environment)
+            self._searching.clear()

@@ -6,6 +6,7 @@ import pytest
 
 from ricochet.flows.servers import upkeep
 from ricochet.tasks.upkeep_settings import Keep
+from tests.flows.harness import wait_for
 
 KEPT = {"flow_runs": 1.0, "runs": 1.0, "log_size": 10**6, "logs": 1}
 
@@ -33,6 +34,18 @@ def test_it_is_not_waited_for_long_nor_where_a_server_ended(begun, monkeypatch, 
     care, _ = begun
     care.search_first(lambda: runs)
     assert care.searching
-    before, care.settled = care.search, -1e9
+    care.settled = -1e9
     care.tick()
-    assert care.search is before
+    assert care.settled == -1e9
+
+
+def test_all_searches_are_those_of_one_thread(tmp_path, monkeypatch):
+    """Each thread of its own left a heap: `up` grew with the nights."""
+    found = []
+    monkeypatch.setattr(upkeep, "settle", lambda _: found.append(threading.get_ident()))
+    care = upkeep.Upkeep(tmp_path, {}, Keep(**KEPT))
+    for number in range(1, 4):
+        care.settled = -1e9
+        care.tick()
+        wait_for(lambda number=number: len(found) == number and not care.searching, seconds=60.0)
+    assert len({*found}) == 1
