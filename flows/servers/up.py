@@ -215,6 +215,7 @@ def _started(
     for address in (f"{addresses['mlflow']}/health", f"{addresses['prefect']}/api/health"):
         _await_answer(address, processes, logs)
     care = upkeep.Upkeep(logs, given.worker, request.keep)
+    started.callback(care.end)
     care.search_first(lambda: all(process.poll() is None for process in processes))
     for name, command in _deployment(request.deployments).items():
         with run(name, command, given.worker) as process:
@@ -259,9 +260,9 @@ def _refuse_a_restore(state: Path) -> None:
     So is what one left that was killed as it ended.
     """
     from ricochet.hardware import locks
-    from ricochet.tasks.backups import restore
+    from ricochet.tasks.backups import contents, restore
 
-    restore.refuse_unfinished(state)
+    contents.refuse_unfinished(state)
     lock = restore.lock_of(state)
     try:
         with locks.hold(lock) if lock.exists() else contextlib.nullcontext():

@@ -62,6 +62,7 @@ class Upkeep:
     search: threading.Thread | None = None
     _asked: threading.Event = field(default_factory=threading.Event)
     _searching: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
 
     def tick(self) -> None:
         """Do what is due."""
@@ -98,8 +99,13 @@ class Upkeep:
             self.search = threading.Thread(target=self._search, name="dead runs", daemon=True)
             self.search.start()
 
+    def end(self) -> None:
+        """Have the thread end once the search is over that goes on."""
+        self._ended.set()
+        self._asked.set()
+
     def _search(self) -> None:
-        while self._asked.wait():
+        while self._asked.wait() and not self._ended.is_set():
             self._asked.clear()
             settle(self.environment)
             self._searching.clear()

@@ -32,6 +32,7 @@ SPAN = 3  # bins on either side of a step, at least
 HORIZON = 15  # bins for which what is said to last must last
 TOLERANCE = 5e-3  # s
 RATE_ERROR = 0.03  # share by which frames may come faster or slower than was asked, without loss
+FAR_OFF = 0.25  # the same, however unsteadily they come
 KEPT = 4.0  # s of blocks that a stream looks back on
 
 
@@ -111,13 +112,19 @@ class FrameClock:
     def rate(self) -> float:
         """Return frames a second by the machine's clock; a driver may count its own from frames.
 
-        It is what was asked where few came, and where r has steps: those are slips.
+        Where they hardly come steadily it is that of all of them together, if that is far off. It
+        is what was asked where few came, and where r has steps: those are slips.
         """
         blocks = self._blocks()
-        if blocks is None or len(bins := _full_bins(blocks, self._rate)) < 2 * SPAN:
+        if blocks is None or (seconds := float(np.ptp(blocks.arrived))) < 2 * SPAN * BIN:
             return float(self._rate)
+        bins = _full_bins(blocks, self._rate)
         late = _late(blocks, self._rate)[0]
-        return self._rate * (1.0 - _rise(blocks.arrived[bins[:, 0]], _floors(late, bins)))
+        rise = 0.0
+        if len(bins) >= 2 * SPAN:
+            rise = _rise(blocks.arrived[bins[:, 0]], _floors(late, bins))
+        mean = float(blocks.sizes[1:].sum()) / seconds
+        return mean if rise == 0.0 and _far(mean / self._rate) else self._rate * (1.0 - rise)
 
     def odd_rate(self) -> str | None:
         """Return in a line that frames come steadily at another rate than was asked, else None."""
@@ -170,6 +177,11 @@ def _late(blocks: Blocks, sample_rate: int) -> list[Float[ndarray, " block"]]:
     if np.isfinite(blocks.recorded).all() and (np.diff(blocks.recorded) > 0.0).all():
         late.append(blocks.recorded - blocks.begins / sample_rate)
     return late
+
+
+def _far(share: float) -> bool:
+    """Tell whether a rate is off by more than losses explain, which would be slips."""
+    return not 1.0 - FAR_OFF < share < 1.0 + FAR_OFF
 
 
 def _rise(times: Float[ndarray, " bin"], floors: Float[ndarray, " bin"]) -> float:

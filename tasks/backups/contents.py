@@ -25,6 +25,8 @@ SQLITE = "sqlite:///"
 FOREIGN = ("mlflow", "prefect", REMOTE, LOG, "servers", "secrets", "cluster", SETTINGS)
 """Folders of a state in which no session lies."""
 DEEPEST = 4
+UNFINISHED = ".unfinished-restore"
+"""File in a state that is in place before its databases of PostgreSQL are committed."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,22 @@ class Stated:
     packages: Path | None = None
 
 
+def refuse_unfinished(state: Path) -> None:
+    """Refuse a state whose databases may not hold what was put back: `BadInput`."""
+    if (state / UNFINISHED).exists():
+        expected = "a whole one: empty its databases (`dropdb`, `createdb`) and restore --replace"
+        raise BadInput(str(state), "a restore that was killed as it ended", expected)
+
+
 def find(stated: Stated | None = None) -> Contents:
     """Find what is to be kept.
 
     Raises:
         BadInput: A database is no file of this machine, or there is none; or no folder of packages
-            is where the lab's file says.
+            is where the lab's file says; or a restore to the state was killed as it ended.
     """
     state, stated = artifacts(), stated or Stated()
+    refuse_unfinished(state)
     own: dict[str, Path] = {}
     if MLFLOW not in stated.servers:
         own[MLFLOW] = _mlflow(state)

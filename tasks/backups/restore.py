@@ -27,9 +27,6 @@ from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
 
-UNFINISHED = ".unfinished-restore"
-"""File in a state that is in place before its databases of PostgreSQL are committed."""
-
 
 @dataclass(frozen=True)
 class Restored:
@@ -137,13 +134,6 @@ def put_back(
     return restored
 
 
-def refuse_unfinished(state: Path) -> None:
-    """Refuse a state whose databases may not hold what was put back: `BadInput`."""
-    if (state / UNFINISHED).exists():
-        expected = "a whole one: empty its databases (`dropdb`, `createdb`) and restore --replace"
-        raise BadInput(str(state), "a restore that was killed as it ended", expected)
-
-
 def lock_of(state: Path) -> Path:
     """Return the file whose lock a restore to a state holds."""
     return state.with_name(f".{state.name}.lock")
@@ -166,7 +156,8 @@ def _places(state: Path, stated: Stated) -> _Places:
 def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Restored:
     """Fill databases of PostgreSQL and rename folders into place, or undo all that."""
     asides: dict[Path, Path | None] = {}
-    (places.staged / UNFINISHED).touch()
+    if servers:
+        (places.staged / contents.UNFINISHED).touch()
     with ExitStack() as undoing:
         with ExitStack() as committing:
             for name, server in servers.items():
@@ -176,7 +167,7 @@ def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Re
                     asides[place] = _swap(_staged(place), place)
                 undoing.callback(_swap_back, place, asides[place])
         undoing.pop_all()
-    (places.state / UNFINISHED).unlink()
+    (places.state / contents.UNFINISHED).unlink(missing_ok=True)
     counts = backup.counts(places.state, servers)
     packages = None if places.packages is None else asides[places.packages]
     return Restored(found, places.state, asides[places.state], packages, counts)

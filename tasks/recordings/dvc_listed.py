@@ -19,6 +19,8 @@ MOST = 2**20
 """Entries of the lists that a process reads: of ten years, whose nights left 280 files each."""
 LONGEST = 1024
 """Characters of a name: of a key of S3, which holds its folders; those of folders have 255."""
+LARGEST = 2**63
+"""Bytes of a file: a number of any length would be kept."""
 LETTERS = 128 * MOST
 """Bytes of all names, kept twice: those of an object have 33, and its place before it on S3."""
 DEEPEST = 2
@@ -122,7 +124,10 @@ def _bound_s3(lists: _Lists) -> None:
 
     async def iterated(self: Any, bucket: str, *words: Any, **options: Any) -> AsyncIterator[Any]:
         async for each in iterate(self, bucket, *words, **options):
-            lists.take(f"s3://{bucket}", "".join(str(each.get(word, "")) for word in _TEXTS))
+            place, size = f"s3://{bucket}", each.get("Size", each.get("size")) or 0
+            if not (isinstance(size, int) and 0 <= size < LARGEST):
+                raise refusal(place, "an odd size in the remote's list", "that of a file")
+            lists.take(place, "".join(str(each.get(word, "")) for word in _TEXTS))
             yield {word: each[word] for word in _KEPT if word in each}
 
     kind._iterdir, answer._content_prop = iterated, _content

@@ -229,8 +229,9 @@ class Champion:
     def _forget(self, wanted: set[str]) -> None:
         """Take away packages that are neither in use nor the ones before, and nothing else."""
         for folder in self._place.iterdir():
-            if OWN.fullmatch(folder.name) and folder.name not in wanted:
-                with contextlib.suppress(OSError):  # a link too, which it does not follow
+            own = OWN.fullmatch(folder.name) and folder.name not in wanted
+            if own and folder.is_dir() and not folder.is_symlink():  # a pipe would be waited for
+                with contextlib.suppress(OSError):
                     shutil.rmtree(folder)
 
     def _check_place(self) -> None:

@@ -69,7 +69,8 @@ def test_upkeep_moves_logs_aside_and_outlives_a_server_that_does_not_answer(
     keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
     beside = upkeep.Upkeep(tmp_path, {}, keep)
     beside.tick()
-    beside.search.join()
+    wait_for(lambda: not beside.searching, seconds=60.0)
+    beside.end()
     assert (tmp_path / "prefect.log").stat().st_size == 0
     assert (tmp_path / "prefect.log.1").stat().st_size == 20_000
     assert "looked for again later: ZeroDivisionError" in capsys.readouterr().err
@@ -85,8 +86,9 @@ def test_upkeep_does_not_wait_for_a_server_that_is_slow_nor_ask_it_twice(tmp_pat
         beside.tick()
     assert not asked
     answered.set()
-    beside.search.join()
+    wait_for(lambda: not beside.searching, seconds=60.0)
     assert asked == [True]
     beside.tick()
-    beside.search.join()
+    wait_for(lambda: not beside.searching, seconds=60.0)
+    beside.end()
     assert asked == [True, True]

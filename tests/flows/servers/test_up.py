@@ -18,7 +18,7 @@ from ricochet.flows.servers import known_servers, up
 from ricochet.flows.servers.lab import Lab
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.backups import restore
+from ricochet.tasks.backups import contents, restore
 from ricochet.tasks.storage import process_ids, secret_files
 from tests.flows.harness import guard_of, members, started, wait_for
 
@@ -45,7 +45,7 @@ def test_nothing_is_started_while_a_backup_is_put_back(tmp_path):
 
 def test_nothing_is_started_on_what_a_restore_left_that_was_killed_as_it_ended(tmp_path):
     """A registry without its databases would begin anew, without a word."""
-    (tmp_path / restore.UNFINISHED).touch()
+    (tmp_path / contents.UNFINISHED).touch()
     request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=tmp_path))
     with pytest.raises(BadInput, match="killed as it ended"), up.servers(request):
         pytest.fail("started")

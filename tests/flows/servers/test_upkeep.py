@@ -16,8 +16,10 @@ def begun(tmp_path, monkeypatch):
     """Upkeep whose search for dead runs ends when the event is set."""
     ended = threading.Event()
     monkeypatch.setattr(upkeep, "settle", lambda _: ended.wait(60))
-    yield upkeep.Upkeep(tmp_path, {}, Keep(**KEPT)), ended
+    care = upkeep.Upkeep(tmp_path, {}, Keep(**KEPT))
+    yield care, ended
     ended.set()
+    care.end()
 
 
 def test_the_first_search_is_waited_for(begun):
@@ -48,4 +50,5 @@ def test_all_searches_are_those_of_one_thread(tmp_path, monkeypatch):
         care.settled = -1e9
         care.tick()
         wait_for(lambda number=number: len(found) == number and not care.searching, seconds=60.0)
+    care.end()
     assert len({*found}) == 1

@@ -151,9 +151,11 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
         kill.forked(lambda: restore.put_back(kept, state, stated=Stated(new)))
     wait_for(lambda: all(not server.ask(BUSY) for server in new.values()), seconds=60.0)
     with pytest.raises(BadInput, match="killed as it ended"):
-        restore.refuse_unfinished(state)
+        contents.refuse_unfinished(state)
+    with pytest.raises(BadInput, match="killed as it ended"):
+        backup.make(tmp_path / "tuesday", stated=Stated(new))
     done = restore.put_back(kept, state, replace=True, stated=Stated(new))
-    restore.refuse_unfinished(state)
+    contents.refuse_unfinished(state)
     assert done.counts == made.counts
     assert new[contents.MLFLOW].ask(TABLES) == "1"
     assert new[contents.MLFLOW].ask("SELECT count(*), sum(id) FROM runs") == "1000|500500"

@@ -168,7 +168,7 @@ def recalled(root):
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again
 </NextContinuationToken>{}</ListBucketResult>"""
-ENTRY = "<Contents><Key>{}</Key><Size>1</Size><ETag>{}</ETag></Contents>"
+ENTRY = "<Contents><Key>{}</Key><Size>{}</Size><ETag>{}</ETag></Contents>"
 
 
 class Pages(Answer):
@@ -180,9 +180,9 @@ class Pages(Answer):
     def do_GET(self):  # noqa: N802
         self.send_response(200)
         self.send_header("Content-Type", "application/xml")
-        name, entries, tag = self.server.page
+        name, entries, tag, size = self.server.page
         entries = 0 if ".dir" in self.path else entries
-        entry = ENTRY.format(f"recordings/files/md5/00/{name}", tag)
+        entry = ENTRY.format(f"recordings/files/md5/00/{name}", size, tag)
         content = PAGE.format(entry * entries).encode()
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -194,12 +194,14 @@ class Pages(Answer):
 @pytest.mark.parametrize(
     ("page", "found"),
     [
-        (("0" * 30, 1000, "a"), "a list of the remote without end"),
-        (("0" * 1100, 10, "a"), "a name of"),
-        (("0" * 30, 10, "a" * 2000), "a name of"),
-        (("0" * 30, 100_000, "a"), "an answer without end"),
+        (("0" * 30, 1000, "a", 1), "a list of the remote without end"),
+        (("0" * 1100, 10, "a", 1), "a name of"),
+        (("0" * 30, 10, "a" * 2000, 1), "a name of"),
+        (("0" * 30, 100_000, "a", 1), "an answer without end"),
+        (("0" * 30, 10, "a", "9" * 4200), "an odd size"),
+        (("0" * 30, 10, "a", -1), "an odd size"),
     ],
-    ids=["the same page", "long names", "long tags", "a long page"],
+    ids=["the same page", "long names", "long tags", "a long page", "long size", "negative size"],
 )
 def test_an_s3_server_that_lists_without_end_is_left_in_one_line(root, monkeypatch, page, found):
     pytest.importorskip("dvc_s3", reason="dvc-s3 is missing")

@@ -319,6 +319,7 @@ def test_what_is_no_package_of_its_own_stays_where_packages_are_kept(tmp_path, r
     own = [place / "notes", place / ".git", place / ("c" * 63)]
     for folder in (*left, *own):
         folder.mkdir(parents=True)
+    os.mkfifo(place / ("d" * 64))
     with serving(registry) as address:
         assert hold(Server(address), tmp_path).refresh()
     assert all(folder.exists() for folder in own)
