@@ -72,7 +72,7 @@ def test_what_is_added_many_times_is_refused_in_the_end(store, kind):
 
 def test_a_run_has_few_data_sets_and_as_many_as_a_client_that_writes_at_once(store):
     run = a_run(store)
-    small = [DatasetInput(Dataset(f"d{each}", "x", "local", "{}"), []) for each in range(51)]
+    small = [DatasetInput(Dataset(f"small {each}", "x", "local", "{}"), []) for each in range(51)]
     with pytest.raises(MlflowException, match="51 data sets of a run"):
         store.log_inputs(run, small)
     tagged = DatasetInput(small[0].dataset, [InputTag("", "")] * 21)
