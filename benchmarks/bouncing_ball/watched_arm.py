@@ -97,7 +97,7 @@ def _stopped(fault: str) -> float:
 
 def _client(number: signal.Signals) -> float:
     """Return the time from a signal to the client to the stop, s."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = Path(folder) / "log"
         words = [sys.executable, "-c", CLIENT, FAKES, str(log)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as client:
