@@ -53,12 +53,14 @@ packages: ## make .venv from requirements.lock, without the project
 	else $(MAKE) --no-print-directory $(PACKAGES); fi
 
 # An interrupted install is taken up where it stopped: pip keeps what is complete, and a package
-# whose RECORD was never written is put in again.
+# whose RECORD was never written is put in again. First pip itself: that of Python 3.11 takes minutes
+# to choose what the lock names.
 $(PACKAGES):
 	@echo "packages: $(PYTHON) makes $(VENV): the $$(grep -c == requirements.lock) packages of requirements.lock"
 	@echo "packages: about 2 GB on disk and a few minutes, once; nothing is installed outside $(VENV)"
 	@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@find $(VENV)/lib -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +
+	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check $$(grep '^pip==' requirements.lock)
 	$(VENV)/bin/python -m pip install -qq --no-compile -r requirements.lock
 	@rm -f $(VENV)/.packages-* && touch $@
 

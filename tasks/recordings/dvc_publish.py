@@ -14,6 +14,7 @@ A remote may be away for some nights. What is sealed stays, and `published.json`
 sessions says which of them have been published, so that the others are not forgotten.
 """
 
+import contextlib
 import json
 import logging
 import os
@@ -105,8 +106,11 @@ def remember(session: Path, digest: str) -> None:
 
 
 def pull(root: Path | None = None) -> None:
-    """Fetch what `data.dvc` names, from whichever remotes have it."""
+    """Put what `data.dvc` names under `data/`, from the cache or whichever remotes have it."""
     root = (root or workplace()).resolve()
+    with contextlib.suppress(PublicationError):
+        _dvc(root, "checkout", str(sessions.DATA_FILE))
+        return
     faults = _gather(root)
     try:
         _dvc(root, "checkout", str(sessions.DATA_FILE))

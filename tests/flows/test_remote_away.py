@@ -173,6 +173,21 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
     assert set(asked) == {targets.DATA.parent}
 
 
+@pytest.mark.parametrize("lacking", [False, True])
+def test_no_remote_is_asked_for_what_the_cache_holds(tmp_path, monkeypatch, lacking):
+    asked = []
+
+    def answer(root, *words, **_):
+        asked.append(words[0])
+        if lacking and words[0] == "checkout" and asked.count("checkout") == 1:
+            raise dvc_publish.PublicationError("dvc checkout data.dvc: missing in the cache")
+        return "remote.r.url=/r\n" if words[0] == "config" else ""
+
+    monkeypatch.setattr(dvc_publish, "_dvc", answer)
+    dvc_publish.pull(tmp_path)
+    assert asked == ["checkout"] + lacking * ["config", "fetch", "checkout"]
+
+
 @pytest.mark.parametrize("reason", [None, "dvc push: no route"])
 def test_the_user_sees_why_not_all_is_published(tmp_path, monkeypatch, reason):
     result = {"session": "s", "state": "recorded", "pairs": {}, "published": None}
