@@ -7,6 +7,7 @@ recordings and the log of promotions are never removed, nor is a run that is ope
 account's, who may have made very many.
 """
 
+import math
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,8 @@ PARENT = "mlflow.parentRunId"
 RUN = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 """Id of a run, wherever it stands in a text."""
 DAY = 86400.0
+LONGEST = 2000
+"""Characters of each text that is kept of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,13 @@ def _all_runs(tracker: Tracker) -> Iterator[KeptRun]:
     )
     for author in runs.authors() if places else ():
         condition = f"tags.`{runs.AUTHOR}` {author}"
-        yield from map(_kept, pages.every(partial(search, filter_string=condition)))
+        found = pages.every(partial(search, filter_string=condition), largest=math.inf)
+        yield from filter(_is_short, map(_kept, found))
+
+
+def _is_short(run: KeptRun) -> bool:
+    """Tell whether all that is kept of a run is as long as such texts are."""
+    return max(map(len, (run.run_id, run.head, run.place))) <= LONGEST
 
 
 def _kept(run: Run) -> KeptRun:

@@ -5,14 +5,16 @@ at once, proposes nothing twice. The first trial that comes to an end has the se
 starts with.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import optuna
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, check_distribution_compatibility
 from optuna.samplers import BaseSampler, TPESampler
+from optuna.study import StudyDirection
 from optuna.trial import FixedTrial, FrozenTrial, TrialState, create_trial
 
 from ricochet.models.core.bad_input import BadInput
@@ -24,7 +26,7 @@ def refuse_others(
     started: Mapping[str, Any],
     where: str,
 ) -> None:
-    """Refuse a study with settings that a search does not propose, or no value of them.
+    """Refuse a study of other values, or with settings that a search does not propose.
 
     Args:
         propose: Asks a trial for settings.
@@ -38,16 +40,30 @@ def refuse_others(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # they may lie beside what is proposed
         propose(first)
+    if study.directions != [StudyDirection.MINIMIZE]:
+        found = ", ".join(direction.name.lower() for direction in study.directions[:5])
+        raise BadInput(where, f"a study that is to {found}", "to minimize, or another folder")
     for trial in study.get_trials(deepcopy=False):
-        if trial.state in (TrialState.RUNNING, TrialState.FAIL):
-            continue
-        if trial.state is not TrialState.COMPLETE or not _is_proposed(trial, first):
+        ended = trial.state not in (TrialState.RUNNING, TrialState.FAIL)
+        if not _is_of_kind(trial, first) or (ended and not _is_proposed(trial, first)):
             found = f"trial {trial.number} with {trial.params}, {trial.values}"[:200]
             raise BadInput(where, found, "settings that this search proposes, or another folder")
 
 
+def _is_of_kind(trial: FrozenTrial, first: FixedTrial) -> bool:
+    """Tell whether a trial's settings, as many as were proposed, are drawn as those of a search."""
+    try:
+        for name, kind in trial.distributions.items():
+            check_distribution_compatibility(first.distributions[name], kind)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
 def _is_proposed(trial: FrozenTrial, first: FixedTrial) -> bool:
-    if len(trial.values or ()) != 1:
+    """Tell whether a trial is completed, with a number as its value of settings of a search."""
+    values = list(trial.values or ())
+    if trial.state is not TrialState.COMPLETE or len(values) != 1 or not math.isfinite(values[0]):
         return False
     others = {} if trial.params == first.params else trial.params
     kinds = first.distributions if others else {}

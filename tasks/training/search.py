@@ -8,6 +8,7 @@ a value, so that an interrupted search goes on and a finished one adds nothing; 
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from typing import Any
 import optuna
 from optuna.trial import Trial, TrialState
 
+from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.console import jobs
 from ricochet.tasks.console.progress import part
@@ -30,6 +32,8 @@ JOURNAL = kept.JOURNAL
 Choice = Mapping[str, Any]
 """Settings by name; whole numbers are of type int."""
 ALONE = Search(batch=1, storage="")
+BARREN = 10
+"""Trials in turn without a value that is a number, after which a search ends."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +76,22 @@ def search(
     the same time where it lies in a database; then there may be some trials more.
 
     Raises:
-        BadInput: If the database does not answer, or a study has settings of no such search.
+        BadInput: If the database does not answer, a study has settings of no such search, or none
+            of many values is a number.
     """
     with kept.opened(rules.storage, folder) as storage:
         study = _study(space, storage, seed)
         kept.fail_abandoned(study, shared=bool(rules.storage))
         where = rules.storage or files.shown(folder / JOURNAL)
         proposals.refuse_others(study, space.propose, space.started, where)
+        barren = 0
         while (done := len(_completed(study))) < trials:
             count = min(rules.batch, trials - done)
             _try(study, space, count, partial(_report, progress, done, trials))
             kept.fail_abandoned(study, shared=bool(rules.storage), others=True)
+            barren = barren + count if len(_completed(study)) == done else 0
+            if barren >= BARREN:
+                raise BadInput(where, f"{barren} trials without a number as value", "one, of some")
         if rules.storage:
             kept.copy(study, folder)
         return min(_completed(study), key=lambda trial: trial.value)
@@ -123,7 +132,8 @@ def _try(study: optuna.Study, space: Space, count: int, within: Callable[[int], 
         else:
             found = jobs.each_done(partial(_alone, space.value), chosen, here=count == 1)
         for number, (place, value) in enumerate(found):
-            study.tell(asked[place], value, skip_if_finished=True)
+            if math.isfinite(value):
+                study.tell(asked[place], value, skip_if_finished=True)
             within(number)(1, 1)
 
 

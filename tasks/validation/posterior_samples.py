@@ -27,6 +27,8 @@ FEWEST_CASES, FEWEST_DRAWS = 20, 20
 MOST_PARAMETERS, MOST_VALUES = 50, 100
 MOST_CASES, MOST_NUMBERS = 10_000, 2**23
 """Cases, and numbers of all draws, and of all new data."""
+MOST_COPIES = 0.01
+"""Share of cases that may stand there again; a few agree by chance in single precision."""
 LONGEST_NAME = 40
 _LONGEST = 4 * 1000  # bytes of the place of a name
 _NAMES = ("truth", "draws", "data", "names")
@@ -60,6 +62,7 @@ def read(path: Path) -> Samples:
         _check_data(path, arrays["data"], len(arrays["truth"]))
     truth, draws = (_numbers(path, arrays, name) for name in ("truth", "draws"))
     data = _numbers(path, arrays, "data") if "data" in arrays else None
+    _refuse_copies(path, truth, _moments(draws) if data is None else data)
     return Samples(truth, draws, data, _names(path, arrays, truth.shape[1]))
 
 
@@ -109,6 +112,29 @@ def _check_data(path: Path, data: ndarray, cases: int) -> None:
     if data.ndim != 2 or len(data) != cases or not 0 < data.size <= MOST_NUMBERS:
         expected = f"shape ({cases}, value), and at most {MOST_NUMBERS} numbers in all"
         raise BadInput(f"{path}: data", f"shape {data.shape}", expected)
+
+
+def _moments(draws: Float[ndarray, "case draw parameter"]) -> Float[ndarray, "case moment"]:
+    return np.hstack((draws.mean(1), draws.std(1)))
+
+
+def _refuse_copies(
+    path: Path, truth: Float[ndarray, "case parameter"], seen: Float[ndarray, "case value"]
+) -> None:
+    """Refuse cases that count twice, as of files that share a seed or were joined to themselves.
+
+    Numbers are compared in single precision. Cases of whole numbers alone may well agree.
+
+    Args:
+        seen: The data of each case, or what its posterior says.
+    """
+    rows = np.hstack((truth, seen))
+    _, exponents = np.frexp(np.abs(rows).max(0))
+    single = np.ldexp(rows, -exponents).astype(np.float32)[(rows % 1.0 != 0.0).any(1)]
+    again = len(single) - len(np.unique(single + np.float32(0.0), axis=0))
+    if again > MOST_COPIES * len(rows):
+        found = f"{again} of {len(rows)} cases that are copies of others"
+        raise BadInput(f"{path}: truth", found, "each case once, simulated with a seed of its own")
 
 
 def _names(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...]:

@@ -75,8 +75,10 @@ def test_an_answer_of_nearly_the_bound_is_read_in_each_form(monkeypatch):
         HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed,
         CHUNKED + b"%x\r\n" % len(said) + said + b"\r\n0\r\n\r\n",
     ):
+        before = client_answers.received()
         with answering(answer) as address:
             assert len(asked(address).name) == 2**20 - 2**10
+        assert client_answers.received() - before == len(said)
 
 
 def test_a_file_may_be_larger_and_is_written_as_it_comes(monkeypatch):

@@ -1,5 +1,6 @@
 """Old runs go; what a version, the log, or a run that stays refers to does not."""
 
+import dataclasses
 import time
 
 import pytest
@@ -90,3 +91,9 @@ def test_a_run_that_failed_long_ago_and_is_open_again_stays(tracker):
     made(tracker, "child of it", parent=run)
     assert runs.open_run(tracker, "validate", "taken up", name="a", tags={}).run_id == run
     assert retention.remove(tracker, days=30.0) == 0
+
+
+def test_little_is_kept_of_a_run_whose_server_says_much_of_it():
+    run = retention.KeptRun("a" * 32, "a" * 32, 0, "/files")
+    assert retention._is_short(run)
+    assert not retention._is_short(dataclasses.replace(run, place="/" * (retention.LONGEST + 1)))

@@ -1,5 +1,6 @@
 """A search proposes by number: the same on any number of processes, and nothing twice."""
 
+import math
 import os
 import signal
 import subprocess
@@ -87,6 +88,16 @@ def other(params, state=TrialState.COMPLETE, value=-1.0):
         other({"x": 0.5, "n": 3, "epochs": 1e9}),
         other({"x": 0.5, "n": 3}, TrialState.PRUNED),
         other({}, TrialState.WAITING, value=None),
+        other({"x": 0.5, "n": 3}, value=-math.inf),
+        other({"epochs": 3}, TrialState.FAIL, value=None),
+        create_trial(
+            params={"x": 0.5, "n": 3},
+            distributions={
+                "x": FloatDistribution(0.1, 2.0, log=True),
+                "n": IntDistribution(1, 9, log=True),
+            },
+            value=0.0,
+        ),
     ],
 )
 def test_settings_that_the_search_does_not_propose_are_refused(tmp_path, foreign) -> None:
@@ -97,6 +108,27 @@ def test_settings_that_the_search_does_not_propose_are_refused(tmp_path, foreign
     with pytest.raises(BadInput, match=r"trial 2 with .*expected settings that this search"):
         search.search(space(), tmp_path, trials=3, seed=5)
     assert len(before) == 2
+
+
+@pytest.mark.parametrize("directions", [["minimize", "minimize"], ["maximize"]])
+def test_a_study_of_other_values_is_refused(tmp_path, directions) -> None:
+    """With two objectives no trial was ever completed, and the search went on without end."""
+    optuna.create_study(study_name="study", storage=trials.journal(tmp_path), directions=directions)
+    with pytest.raises(BadInput, match=r"found a study that is to .*, expected to minimize"):
+        search.search(space(), tmp_path, trials=1, seed=5)
+
+
+def test_a_search_ends_whose_values_are_no_numbers(tmp_path) -> None:
+    asked: list[float] = []
+
+    def poor(chosen, progress) -> float:
+        asked.append(chosen["x"])
+        return math.nan if len(asked) != 5 else 1.0
+
+    with pytest.raises(BadInput, match=f"found {search.BARREN} trials without a number as value"):
+        search.search(space(poor), tmp_path, trials=2, seed=5)
+    assert len(asked) == 5 + search.BARREN
+    assert len(search.completed("study", tmp_path)) == 1
 
 
 def test_settings_that_are_tried_first_may_lie_elsewhere(tmp_path) -> None:

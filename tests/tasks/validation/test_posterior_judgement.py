@@ -47,6 +47,32 @@ def test_a_posterior_with_half_the_variance_is_refused_with_exit_1(tmp_path, cap
     assert json.loads((tmp_path / "out" / "result.json").read_text())["passed"] is False
 
 
+def _joined(content: dict[str, np.ndarray], **others: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: np.concatenate((one, others.get(name, one))) for name, one in content.items()}
+
+
+@pytest.mark.parametrize("stored", [("truth", "draws", "data"), ("truth", "draws")])
+def test_cases_that_count_twice_are_refused(tmp_path, stored) -> None:
+    """Joined to itself, a file has a posterior accepted with a power that it does not have."""
+    once = {name: 1e3 * arrays(1)[name] for name in stored}
+    single = {name: each.astype(np.float32) for name, each in once.items() if name != "draws"}
+    for content in (_joined(once), _joined(once, **single)):
+        with pytest.raises(BadInput, match=r"found 100 of 200 cases that are copies of others"):
+            posterior_samples.read(Path(files(tmp_path, content)[1]))
+    assert len(posterior_samples.read(Path(files(tmp_path, once)[1])).truth) == 100
+
+
+def test_other_draws_of_the_same_cases_are_refused(tmp_path) -> None:
+    content = _joined(arrays(1), draws=arrays(1, divisor=1.1)["draws"])
+    with pytest.raises(BadInput, match="copies of others"):
+        posterior_samples.read(Path(files(tmp_path, content)[1]))
+
+
+def test_cases_of_whole_numbers_may_agree(tmp_path) -> None:
+    whole = {name: np.round(each) for name, each in arrays(1).items()}
+    assert len(posterior_samples.read(Path(files(tmp_path, _joined(whole))[1])).truth) == 200
+
+
 def test_the_table_of_power_refuses_what_the_checks_refuse() -> None:
     """Trial by trial, for posteriors of which some are refused and some are not."""
     draw, chance = np.random.default_rng(3), 0.02 / 7
