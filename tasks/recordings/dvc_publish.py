@@ -70,6 +70,9 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         known = [name for name in found if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
     identity = manifests.identity(session)
+    if identity.lower().endswith(".dvc"):
+        expected = "one that DVC takes for no file of its own"
+        raise BadInput(f"{session / manifests.MANIFEST}: id", identity, expected)
     before = sessions.data_digest(root / sessions.DATA_FILE)
     _place(session, root / DATA / identity)
     _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")

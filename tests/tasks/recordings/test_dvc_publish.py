@@ -125,6 +125,16 @@ def clone(shipped, tmp_path):
     return root
 
 
+def test_a_session_whose_id_dvc_takes_for_a_file_of_its_own_is_refused(tmp_path, monkeypatch):
+    """It was copied under data/ each night, and never published."""
+    monkeypatch.setattr(dvc_publish, "_dvc", lambda *_, **__: "remote.published.url=/r\n")
+    (tmp_path / ".dvc").mkdir()
+    session = make(tmp_path / "a.dvc", 2)
+    with pytest.raises(BadInput, match=r"id: found a\.dvc, expected one that DVC"):
+        dvc_publish.publish(session, remote="published", root=tmp_path)
+    assert not (tmp_path / "data").exists()
+
+
 def test_data_dvc_awaits_a_commit_only_while_git_holds_another(tmp_path):
     def git(*words):
         who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
