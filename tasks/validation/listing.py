@@ -112,13 +112,14 @@ def entry(tracker: Tracker, name: str, kind: PackageKind) -> Entry:
 def detail(tracker: Tracker, name: str, kind: PackageKind) -> Detail:
     """Describe a name in detail; BadInput if it is not registered."""
     found, version, package = _described(tracker, _model(tracker, name), kind)
+    where = f"#/models/{name}" + ("" if version is None else f"/versions/{found.version}")
     return Detail(
         entry=found,
         data="" if package is None else package.data_digest,
         tracked="" if version is None else version.tags.get("data.digest", ""),
         sessions=() if version is None else _sessions(tracker, version),
         used=_used(tracker, found),
-        place=f"#/models/{name}/versions/{found.version}?{TRAINING}",
+        place=f"{where}?{TRAINING}",
     )
 
 

@@ -98,6 +98,12 @@ def test_list_and_show_say_what_is_registered_and_change_nothing(place, registry
     assert census(place) == before
 
 
+def test_a_name_without_a_version_to_show_leads_to_its_own_page(place, registry, capsys):
+    tracking.connect().client.delete_registered_model_alias(NAME, "candidate")
+    shown = said(capsys, "show", NAME, "--out", str(place / "out")).out
+    assert f"/#/models/{NAME}?" in shown and "None" not in shown
+
+
 def test_a_run_that_no_version_names_is_no_validation(place, registry, capsys):
     """Whoever may write to the experiment makes one, which passed a year ahead."""
     tracker = tracking.connect()
