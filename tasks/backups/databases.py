@@ -4,6 +4,7 @@ SQLite's own online backup gives a copy as of one instant, whatever others write
 """
 
 import contextlib
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -23,6 +24,24 @@ SECONDS, STEPS = 600.0, 10_000
 """Of processor time for what is done with a database, whose pages may lead to one another; and
 SQLite's steps between two looks at it, at which Ctrl-C is seen too."""
 
+NAME = r'"?\w+"?'
+TERM = rf"({NAME}( COLLATE \w+)?( DESC)?|coalesce\(\w+, \w+\)|json_extract\(\w+, '\$\.\w+'\))"
+CONDITION = r"\w+ (= \w+|= '\w+'|IS NOT NULL)"
+INDEX = re.compile(
+    rf"CREATE (UNIQUE )?INDEX {NAME} ON {NAME} ?\({TERM}(, {TERM})*\)"
+    rf"( WHERE {CONDITION}( AND {CONDITION})*)?",
+    re.IGNORECASE,
+)
+"""One of columns; Prefect's have terms and conditions too, which make nothing large of them."""
+CHANGED = r"OLD\.\w+ != NEW\.\w+"
+TRIGGER = re.compile(
+    rf"CREATE TRIGGER \w+ BEFORE UPDATE ON \w+ FOR EACH ROW WHEN {CHANGED}( OR {CHANGED})* "
+    r"BEGIN SELECT RAISE\(ABORT, '[^']*'\); END"
+)
+"""One that only refuses a change, as MLflow's for its secrets."""
+DIFFERENCE = re.compile(r"GENERATED ALWAYS AS \(\w+ - \w+\) STORED")
+"""A column that is one, as MLflow's durations; within one line, so that no comment hides it."""
+
 
 def copy(source: Path, target: Path) -> None:
     """Copy a database as of one instant into one file, on the disk when this returns.
@@ -39,8 +58,11 @@ def copy(source: Path, target: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Refuse a database whose pages do not fit together."""
+    """Refuse a database whose pages do not fit together, or whose values are computed."""
     with refusing(path), opened(path, read_only=True) as database:
+        for (text,) in database.execute("SELECT CAST(sql AS TEXT) FROM sqlite_master"):
+            if text and not _is_plain(text):
+                raise sqlite3.DatabaseError(f"what is computed: {' '.join(text.split()):.100}")
         (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
         raise BadInput(str(path), f"a damaged database ({said})", "an intact one")
@@ -144,14 +166,19 @@ def _places(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
         if '"' not in table:
             columns = {str(row[1]) for row in database.execute(f'PRAGMA table_info("{table}")')}
             found = sorted(columns & {*PLACES})
-            if found and _is_computed(database, table):
-                raise sqlite3.DatabaseError(f"values of {table:.40} that are computed")
             yield from ((table, column) for column in found)
 
 
-def _is_computed(database: sqlite3.Connection, table: str) -> bool:
-    """Say whether a column or an index of a table is made by an expression."""
-    hidden = {row[6] for row in database.execute(f'PRAGMA table_xinfo("{table}")')}
-    computed = """SELECT count(*) FROM pragma_index_list(?) AS i, pragma_index_xinfo(i.name) AS x
-                  WHERE i.partial OR x.cid = -2"""
-    return bool(hidden - {0}) or bool(database.execute(computed, (table,)).fetchone()[0])
+def _is_plain(text: str) -> bool:
+    """Say whether a statement makes a table, or an index of its columns, and computes no values.
+
+    Whatever else is said of it: SQLite goes by the statement alone. Views and virtual tables are
+    none.
+
+    >>> _is_plain("CREATE TABLE a (b TEXT)"), _is_plain("CREATE TABLE a (b AS (hex(c)))")
+    (True, False)
+    """
+    if text.startswith("CREATE TABLE "):
+        return not re.search(r"\bAS\b", DIFFERENCE.sub("", text), re.IGNORECASE)
+    words = " ".join(text.split()).replace("( ", "(").replace(" )", ")")
+    return bool(INDEX.fullmatch(words) or TRIGGER.fullmatch(words))
