@@ -33,6 +33,13 @@ from ricochet.tasks.storage.provenance import git_commit
 CHUNK = 2**20
 RESERVE = 100e6
 """Bytes that stay free."""
+COUNTED = {
+    "runs": (contents.MLFLOW, "runs"),
+    "versions": (contents.MLFLOW, "model_versions"),
+    "aliases": (contents.MLFLOW, "registered_model_aliases"),
+    "flow runs": (contents.PREFECT, "flow_run"),
+}
+"""Tables whose rows are counted, and the place of their database in a backup."""
 
 
 def make(
@@ -80,14 +87,8 @@ def counts(folder: Path, servers: Mapping[str, Server] | None = None) -> dict[st
     Args:
         servers: Databases of PostgreSQL, by the place of their dump.
     """
-    tables = {
-        "runs": (contents.MLFLOW, "runs"),
-        "versions": (contents.MLFLOW, "model_versions"),
-        "aliases": (contents.MLFLOW, "registered_model_aliases"),
-        "flow runs": (contents.PREFECT, "flow_run"),
-    }
-    found = dict.fromkeys(tables, 0)
-    for name, (file, table) in tables.items():
+    found = dict.fromkeys(COUNTED, 0)
+    for name, (file, table) in COUNTED.items():
         if server := (servers or {}).get(contents.DUMPS[file]):
             found[name] = server.count(table)
         elif (folder / file).is_file():

@@ -4,20 +4,21 @@ PostgreSQL's own programs do it, of the version that is installed. An address na
 libpq reads it from its password file, so that it stands in no list of processes.
 
 What psql is given of a dump are statements alone: a backslash in it would be a command of the
-machine's. `pg_restore` keeps psql from those since `SAFE`.
+machine's. `pg_restore` keeps psql from those since `postgres_programs.SAFE`.
 """
 
 import contextlib
 import os
-import re
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import postgres_programs
 from ricochet.tasks.storage.files import sync
 
 TABLES = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " \
@@ -27,8 +28,12 @@ TRANSACTION = "pg_catalog.txid_current()"
 """Which transaction it is, whatever a dump says where names are looked for."""
 ACCOUNTS = ("users", "roles", "user_role_assignments", "*_permissions", "alembic_version_auth")
 """Tables of MLflow's accounts, passwords' digests among them; `ricochet up` makes them anew."""
-SAFE = {13: 22, 14: 19, 15: 14, 16: 10, 17: 6}
-"""The first release of each version whose `pg_restore` lets a dump run no command; all of 18 do."""
+SECONDS = 60
+"""That a query may take: counting the rows of a table is quick."""
+TABLE = "relkind IN ('r', 'p') AND NOT relrowsecurity"
+"""What of `pg_class` is a table whose rows are counted without a function of a dump's."""
+BOUNDED = ("client_min_messages = error", f"statement_timeout = '{SECONDS}s'")
+PLAIN = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--set=VERBOSITY=terse")
 
 
 @dataclass(frozen=True)
@@ -55,38 +60,35 @@ class Server:
             raise BadInput(self.address, f"{found} tables", "an empty database (`createdb`)")
 
     @contextlib.contextmanager
-    def put_back(self, dump: Path) -> Iterator[None]:
+    def put_back(self, dump: Path, *, tables: Iterable[str] = ()) -> Iterator[None]:
         """Put a dump back in a transaction that is committed when the block has ended.
 
         With an error, or killed before that, the database is as it was.
 
+        Args:
+            tables: Names that nothing but a table may have.
+
         Raises:
             BadInput: It cannot be put back, or `pg_restore` would let it run commands.
         """
-        _refuse_unsafe(self._run("pg_restore", "--version", database=False))
+        version = postgres_programs.run(["pg_restore", "--version"], None, self.address)
+        postgres_programs.refuse_unsafe(version)
         with tempfile.TemporaryFile() as errors, self._session(errors) as psql:
-            try:
-                _say(psql, f"BEGIN;\nSELECT {TRANSACTION} AS begun \\gset")
-                self._fill(psql, dump)
-                _say(
-                    psql,
-                    f"SELECT {TRANSACTION} OPERATOR(pg_catalog.=) :begun AS same \\gset",
-                )
-                if self._await(psql, errors, "filled :same") != "filled t":
-                    expected = "none that ends its transaction; empty the database (`dropdb`)"
-                    raise BadInput(self.address, "a dump that has committed", expected)
-                yield
-                _say(psql, "COMMIT;")
-                self._await(psql, errors, "committed")
-            except BaseException:
-                psql.kill()
-                raise
+            _say(psql, f"BEGIN;\nSELECT {TRANSACTION} AS begun \\gset")
+            self._fill(psql, dump)
+            _say(psql, f"SELECT {TRANSACTION} OPERATOR(pg_catalog.=) :begun AS same \\gset")
+            _say(psql, f"SET LOCAL search_path = pg_catalog, pg_temp;\n{_others(tables)} \\gset")
+            self._refuse_unless_filled(self._await(psql, errors, "filled :same :others"))
+            yield
+            _say(psql, "COMMIT;")
+            self._await(psql, errors, "committed")
 
     def count(self, table: str) -> int:
         """Count the rows of a table; 0 where there is none."""
-        if self.ask(f"SELECT to_regclass('{table}') IS NOT NULL") != "t":
+        named = f"pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass('{table}')"
+        if self.ask(f"SELECT pg_catalog.count(*) FROM {named} AND {TABLE}") != "1":
             return 0
-        return int(self.ask(f"SELECT count(*) FROM {table}"))
+        return int(self.ask(f"SELECT pg_catalog.count(*) FROM {table}"))
 
     def size(self) -> float:
         """Return the bytes of the whole database; a dump has fewer."""
@@ -94,43 +96,41 @@ class Server:
 
     def ask(self, query: str) -> str:
         """Return what a query answers, in one text."""
-        return self._run("psql", "--no-psqlrc", "--tuples-only", "--no-align", f"--command={query}")
+        bounds = (f"--command=SET {each}" for each in BOUNDED)
+        words = (*PLAIN, "--tuples-only", "--no-align", *bounds, f"--command={query}")
+        return self._run("psql", *words)
 
-    def _run(self, program: str, *words: str, database: bool = True) -> str:
-        command = self._command(program, *words) if database else [program, *words]
-        try:
-            done = subprocess.run(command, env=self._variables(), capture_output=True, text=True)
-        except FileNotFoundError as error:
-            raise _missing(program) from error
-        if done.returncode:
-            raise self._failed(done.stderr, program)
-        return done.stdout.strip()
+    def _run(self, program: str, *words: str) -> str:
+        command = self._command(program, *words)
+        return postgres_programs.run(command, self._variables(), self.address)
 
-    def _session(self, errors: IO[bytes]) -> "subprocess.Popen[bytes]":
+    def _session(
+        self, errors: IO[bytes]
+    ) -> contextlib.AbstractContextManager["subprocess.Popen[bytes]"]:
         """Start psql, which executes what it is given and ends at the first error."""
-        words = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null")
-        pipe = subprocess.PIPE
-        try:
-            return subprocess.Popen(
-                self._command("psql", *words),
-                env=self._variables(),
-                stdin=pipe,
-                stdout=pipe,
-                stderr=errors,
-                bufsize=0,  # nothing is left to be said to one that has ended
-            )
-        except FileNotFoundError as error:
-            raise _missing("psql") from error
+        command, pipe = self._command("psql", *PLAIN, "--output=/dev/null"), subprocess.PIPE
+        return postgres_programs.started(
+            command, self._variables(), errors, stdin=pipe, stdout=pipe
+        )
 
     def _fill(self, psql: "subprocess.Popen[bytes]", dump: Path) -> None:
         """Have psql execute a dump; what it says of that is waited for afterwards."""
         command = ["pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump)]
-        try:
-            done = subprocess.run(command, stdout=psql.stdin, stderr=subprocess.PIPE, text=True)
-        except FileNotFoundError as error:
-            raise _missing("pg_restore") from error
-        if done.returncode > 0:
-            raise self._failed(done.stderr, "pg_restore")
+        with tempfile.TemporaryFile() as errors:
+            with postgres_programs.started(command, None, errors, stdout=psql.stdin) as program:
+                program.wait()
+            if program.returncode not in (0, -signal.SIGPIPE):  # psql says why it has ended
+                raise postgres_programs.failed(self.address, program, errors)
+
+    def _refuse_unless_filled(self, found: str) -> None:
+        _, same, *others = found.split()
+        if same != "t":
+            expected = "none that ends its transaction; empty the database (`dropdb`)"
+            raise BadInput(self.address, "a dump that has committed", expected)
+        if others:
+            raise BadInput(
+                self.address, f"no plain table: {others[0]}", "a dump of MLflow or Prefect"
+            )
 
     def _await(self, psql: "subprocess.Popen[bytes]", errors: IO[bytes], words: str) -> str:
         """Wait until psql has executed all that it was given and says some words."""
@@ -138,9 +138,7 @@ class Server:
         assert psql.stdout is not None
         if found := psql.stdout.readline().decode().strip():
             return found
-        psql.wait()
-        errors.seek(0)
-        raise self._failed(errors.read().decode(errors="replace"), "psql")
+        raise postgres_programs.failed(self.address, psql, errors)
 
     def _command(self, program: str, *words: str) -> list[str]:
         return [program, "--no-password", f"--dbname={self.address}", *words]
@@ -149,30 +147,17 @@ class Server:
         own = {} if self.passwords is None else {"PGPASSFILE": str(self.passwords)}
         return {**os.environ, **own}
 
-    def _failed(self, said: str, program: str) -> BadInput:
-        found = " ".join(said.split())[:300] or f"{program} ended, without a word"
-        return BadInput(self.address, found, f"what {program} can do")
 
-
-def _refuse_unsafe(version: str) -> None:
-    """Refuse a `pg_restore` that lets a dump run commands (CVE-2025-8714).
-
-    >>> _refuse_unsafe("pg_restore (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)")
-    >>> _refuse_unsafe("pg_restore (PostgreSQL) 18beta1")
-    """
-    found = re.search(r"\) (\d+)(?:\.(\d+))?", version)
-    number, release = (int(each or 0) for each in found.groups()) if found else (0, 0)
-    first = SAFE.get(number, 0 if number > max(SAFE) else None)
-    if first is None or release < first:
-        safe = ", ".join(f"{number}.{first}" for number, first in SAFE.items())
-        raise BadInput("pg_restore", version[:100], f"one of {safe} or later, or 18")
+def _others(tables: Iterable[str]) -> str:
+    """Return the query for what has a table's name and is none; all names are PostgreSQL's own."""
+    names = ", ".join(f"'{each}'" for each in ("", *tables))
+    return (
+        "SELECT coalesce(string_agg(relname, ','), '') AS others FROM pg_catalog.pg_class "
+        f"WHERE relname IN ({names}) AND NOT ({TABLE})"
+    )
 
 
 def _say(psql: "subprocess.Popen[bytes]", text: str) -> None:
     assert psql.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
         psql.stdin.write(f"{text}\n".encode())
-
-
-def _missing(program: str) -> BadInput:
-    return BadInput(program, "no such program", "PostgreSQL's (`postgresql-client`)")

@@ -160,8 +160,10 @@ def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Re
         (places.staged / contents.UNFINISHED).touch()
     with ExitStack() as undoing:
         with ExitStack() as committing:
+            counted = [table for _, table in backup.COUNTED.values()]
             for name, server in servers.items():
-                committing.enter_context(server.put_back(places.staged / name))
+                dump = places.staged / name
+                committing.enter_context(server.put_back(dump, tables=counted))
             for place in places.moves:
                 with writing(place):
                     asides[place] = _swap(_staged(place), place)

@@ -14,7 +14,14 @@ import pytest
 from mlflow import MlflowClient
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.backups import backup, contents, manifests, restore
+from ricochet.tasks.backups import (
+    backup,
+    contents,
+    manifests,
+    postgres_programs,
+    restore,
+)
+from ricochet.tasks.backups import postgres as dumps
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
@@ -70,11 +77,11 @@ def failing_second(put_back, error):
     """Return what puts a dump back the first time, and fails the second."""
     times = []
 
-    def either(server, dump):
+    def either(server, dump, **named):
         times.append(dump)
         if len(times) == 2:
             raise error
-        return put_back(server, dump)
+        return put_back(server, dump, **named)
 
     return either
 
@@ -246,3 +253,54 @@ def test_what_the_server_says_is_one_line_and_no_backup_is_left(address, tmp_pat
     with pytest.raises(BadInput, match='database "absent" does not exist'):
         backup.make(tmp_path / "monday", stated=Stated(absent))
     assert not (tmp_path / "monday").exists()
+
+
+NO_TABLES = {
+    "a view": ("CREATE VIEW runs AS SELECT 1 AS id FROM pg_sleep(1000)",),
+    "a view elsewhere": ("CREATE SCHEMA other", "CREATE VIEW other.runs AS SELECT 1 AS id"),
+    "a table with a policy": (
+        "CREATE TABLE runs (id int)",
+        "ALTER TABLE runs ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY slow ON runs USING (pg_sleep(1000) IS NULL)",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", NO_TABLES)
+def test_what_is_counted_is_a_table_or_nothing_is_restored(address, tmp_path, monkeypatch, how):
+    """Counting the rows of a view took hours, or gigabytes, when all was in place."""
+    state, kept = tmp_path / "state", tmp_path / "monday"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    old, new = database(address, "old", *NO_TABLES[how]), database(address, "new")
+    assert backup.make(kept, stated=Stated({contents.MLFLOW: old})).counts["runs"] == 0
+    shutil.rmtree(state)
+    with pytest.raises(BadInput, match="found no plain table: runs"):
+        restore.put_back(kept, state, stated=Stated({contents.MLFLOW: new}))
+    assert new.ask(TABLES) == "0" and not state.exists()
+
+
+def test_a_query_is_given_up_and_brings_no_notices(address, monkeypatch):
+    monkeypatch.setattr(dumps, "BOUNDED", (dumps.BOUNDED[0], "statement_timeout = '0.2s'"))
+    with pytest.raises(BadInput, match="due to statement timeout"):
+        Server(f"{address}/postgres").ask("SELECT pg_sleep(100)")
+    loud = "DO $$ BEGIN RAISE NOTICE '%', repeat('x', 1000000); END $$"
+    assert Server(f"{address}/postgres").ask(loud) == ""
+
+
+def test_a_dump_of_one_long_statement_is_refused_and_one_of_a_long_row_is_not(
+    address, tmp_path, monkeypatch
+):
+    """psql holds a statement whole, several times, and a row in pieces."""
+    monkeypatch.setattr(postgres_programs, "MEMORY", 2**28)
+    rows = ("CREATE TABLE runs (id text)", "INSERT INTO runs VALUES (repeat('x', 100000000))")
+    old, new = database(address, "old", *rows), database(address, "new")
+    file = f"--file={tmp_path / 'statement'}"
+    old._run("pg_dump", "--inserts", "--format=custom", "--no-owner", file)
+    with pytest.raises(BadInput, match="memory"), new.put_back(tmp_path / "statement"):
+        pytest.fail("it was taken for filled")
+    assert new.ask(TABLES) == "0"
+    old.dump(tmp_path / "row")
+    with new.put_back(tmp_path / "row"):
+        pass
+    assert new.ask("SELECT length(id) FROM runs") == "100000000"
