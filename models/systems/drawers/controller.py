@@ -74,8 +74,7 @@ class Controller:
         try:
             self.stream, found = live.feed(self.stream, samples, seen)
         except (ArithmeticError, ValueError) as error:
-            wrong = f"{error!r:.80}"
-            self._say("estimate", f"sound: found {wrong}, expected an estimate of each frame")
+            self._fails(error)
             return None
         if found:
             self._say("estimate", "")
@@ -124,8 +123,25 @@ class Controller:
         self.stream = live.forget(self.stream)
         while self._lost >= FRAME:
             self._lost -= FRAME
+            self._pass(seen)
+
+    def _pass(self, seen: Seen | None) -> None:
+        """Let a frame pass of which nothing was heard.
+
+        Where even that fails, the hand goes where the drawer cannot touch it.
+        """
+        try:
             self.stream, estimate = live.lose(self.stream, seen)
-            self._moved(estimate)
+        except (ArithmeticError, ValueError) as error:
+            self._fails(error)
+            farthest = hands.begin(self.stream.hearing.grammar)
+            self.hand = max(self.hand, farthest, key=lambda each: each.goal)
+            return
+        self._moved(estimate)
+
+    def _fails(self, error: ArithmeticError | ValueError) -> None:
+        wrong = f"{error!r:.80}"
+        self._say("estimate", f"sound: found {wrong}, expected an estimate of each frame")
 
     def _moved(self, estimate: Estimate) -> None:
         self.estimate = estimate

@@ -12,6 +12,7 @@ from typing import Any
 from ricochet.hardware.microphones.interface import Recorder, Rig, default_rig, now
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
+from ricochet.models.systems.drawers.features import MOST_MICROPHONES
 from ricochet.models.systems.drawers.labels import SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
 from ricochet.tasks.general_settings import Capture
@@ -149,9 +150,9 @@ def _setting(wanted: DrawerSessions) -> Any:
 def _sound_card(wanted: DrawerSessions, general: Capture) -> Recorder:
     from ricochet.hardware.microphones.sound_device import SoundCard
 
-    if not LOCATABLE <= len(wanted.microphones) <= sessions.MOST_MICROPHONES:
+    if not LOCATABLE <= len(wanted.microphones) <= MOST_MICROPHONES:
         found = f"{len(wanted.microphones)} places"
-        expected = f"{LOCATABLE} to {sessions.MOST_MICROPHONES}, one for each channel"
+        expected = f"{LOCATABLE} to {MOST_MICROPHONES}, one for each channel"
         raise BadInput("drawers.microphones", found, expected)
     places = [
         positions.position(place, f"drawers.microphones, entry {number}")

@@ -13,8 +13,8 @@
 
 It is written, checked and read by the rules of `tasks.registry.packages`, with numpy alone. What no
 controller should see is refused: layers that do not fit each other or the microphones, scales and
-widenings below any that training gives, units and a worth above it, limits without room, weights
-and probabilities out of bounds.
+widenings below any that training gives, units and a worth above it, more microphones than a ring
+has, limits nearer than any drawer's, weights and probabilities out of bounds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from numpy import ndarray
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.inference.small_networks import LEAST_SCALE, Network
 from ricochet.models.systems.drawers import features, hearing
-from ricochet.models.systems.drawers.belief.place_and_direction import Grammar
+from ricochet.models.systems.drawers.belief.place_and_direction import CELL, Grammar
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hearing import Hearing
@@ -55,7 +55,7 @@ GRAMMAR = len(fields(Grammar))
 LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
 MOST_TOGETHER = 20_000
 """Units of a layer in all members: of a hundred frames 16 MB."""
-CHANNELS = (3, 64)
+CHANNELS = (3, features.MOST_MICROPHONES)
 LARGEST = 1e6
 """Of any number. With LEAST_SCALE no sound has an answer above 1e50, whose square is finite too."""
 LARGEST_UNIT = 100.0
@@ -64,6 +64,9 @@ FARTHEST = 100.0
 """Microphone, m."""
 LONGEST = 2.0
 """Largest opening, m."""
+SHORTEST = 2.0 * CELL
+"""Way between the limits, m, half of what a track of a drawer must move by; the belief's cells are
+as wide as CELL, about, only where some lie between the limits."""
 _FRAMES = 6
 
 
@@ -263,8 +266,9 @@ def _grammar(values: ndarray) -> Grammar:
     if len(numbers) != GRAMMAR:
         raise ValueError(f"a grammar of {len(numbers)} numbers, expected {GRAMMAR}")
     grammar = Grammar(*numbers.tolist())
-    if not (-LONGEST <= grammar.low < grammar.high <= LONGEST):
-        raise ValueError(f"limits {grammar.low:g} and {grammar.high:g} m")
+    apart = grammar.high - grammar.low
+    if not (grammar.low >= -LONGEST and grammar.high <= LONGEST and apart >= SHORTEST):
+        raise ValueError(f"limits {grammar.low:g} and {grammar.high:g} m, {apart:g} m apart")
     shares = (grammar.turning, grammar.weight, grammar.direction_weight, grammar.blocked)
     if not all(0.0 <= share <= 1.0 for share in shares):
         raise ValueError("a share of the grammar out of 0 to 1")

@@ -25,6 +25,7 @@ from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import channel_faults
 from ricochet.models.systems.drawers import tracks
+from ricochet.models.systems.drawers.features import MOST_MICROPHONES
 from ricochet.models.systems.drawers.labels import SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
 from ricochet.tasks.recordings import audio_files, manifests
@@ -46,8 +47,6 @@ LEAST_SECONDS = 5.0
 STUCK = 0.5  # s for which a microphone that works does not give one value
 FARTHEST = 10.0
 """m, of a microphone from the closed front: what is more was written in other units."""
-MOST_MICROPHONES = 16
-"""Of a ring: of each two much is kept, for every frame."""
 LATEST = 0.1  # s by which the light may go off after a take's end: clocks
 NEVER_LIT = "never lit: the place is unknown until it is heard, and intervals may be too narrow"
 CLIPPED = 1e-3  # share of frames at full scale: peaks of impacts, of which the time alone is used

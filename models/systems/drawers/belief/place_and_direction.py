@@ -138,9 +138,9 @@ def anywhere(grammar: Grammar) -> Belief:
     """Return the belief of one who knows the limits alone.
 
     Raises:
-        ValueError: If the limits leave no room.
+        ValueError: If the limits leave no room: not even for one of the cells, CELL.
     """
-    if not grammar.low < grammar.high:
+    if not grammar.high - grammar.low >= CELL:
         raise ValueError(f"limits {grammar.low} and {grammar.high} m leave no room between them")
     count = max(2, round((grammar.high - grammar.low) / CELL) + 1)
     places = np.linspace(grammar.low, grammar.high, count)
@@ -169,7 +169,8 @@ def step(belief: Belief, heard: Heard, grammar: Grammar) -> Belief:
 def reaching(belief: Belief, place: float) -> Belief:
     """Return the belief on cells that reach a place, m: what is seen may be beyond the limits.
 
-    What is farther than FARTHEST from the cells, no drawer reaches.
+    What is farther than FARTHEST from the cells, no drawer reaches. They are as wide as CELL,
+    about, so that those between are some hundreds.
     """
     first, last = float(belief.places[0]), float(belief.places[-1])
     cell = float(belief.places[1] - belief.places[0])

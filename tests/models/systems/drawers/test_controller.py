@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ricochet.models.systems.drawers import controller, live
+from ricochet.models.systems.drawers.belief.place_and_direction import Belief
 from ricochet.models.systems.drawers.controller import Controller
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hand import GAP
@@ -140,3 +141,16 @@ def test_an_estimator_that_fails_again_is_said_again() -> None:
         one.stream = replace(one.stream, hearing=hearing)
         fed(one, 12)
     assert len(plain(one)) == 2 and one.estimate is not None
+
+
+def test_a_frame_that_cannot_even_pass_is_said_once_and_the_hand_goes_out_of_reach() -> None:
+    """A belief whose cells lie on one another: no number of them reaches what is seen."""
+    one = made()
+    fed(one, 30, Seen(0.1, 0.003))
+    nowhere = Belief(np.full((4, 2), 0.125), np.array([0.0, 1e-300]))
+    one.stream = replace(one.stream, follower=replace(one.stream.follower, belief=nowhere))
+    for _ in range(12):
+        one.hear(None, Seen(0.1, 0.003))
+    assert one.hand.goal == HEARD.grammar.high + GAP
+    assert [each for each in one.faults if "expected an estimate of each frame" in each]
+    assert len(plain(one)) == 2

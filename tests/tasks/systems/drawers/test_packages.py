@@ -95,6 +95,8 @@ def put(name: str, place: int, value: float) -> Callable[[Arrays], None]:
         (put("direction_unit", 0, 1e3), "direction: a unit beyond 1e-09 to 100"),
         (put("grammar", 0, 0.5), "limits 0.5 and 0.29 m"),
         (put("grammar", 1, 50.0), "limits 0.01 and 50 m"),
+        (put("grammar", 1, 0.01 + 1e-9), "limits 0.01 and 0.01 m, 1e-09 m apart"),
+        (put("grammar", 1, 0.019), "limits 0.01 and 0.019 m, 0.009 m apart"),
         (put("grammar", 2, 1.2), "a share of the grammar"),
         (put("grammar", 5, 0.5), "a widening below 1"),
         (put("grammar", 7, 1.0), "a level that is no probability"),
@@ -103,6 +105,7 @@ def put(name: str, place: int, value: float) -> Callable[[Arrays], None]:
         (lambda a: a.update(grammar=a["grammar"][:8]), "a grammar of 8 numbers"),
         (lambda a: a.update(microphones=a["microphones"][:2]), "microphones of shape (2, 3)"),
         (lambda a: a.update(microphones=np.vstack([PLACES, PLACES])), "place: scales"),
+        (lambda a: a.update(microphones=np.tile(PLACES, (6, 1))), "microphones of shape (18, 3)"),
         (put("speed_weights_0", 0, 1e9), "speed_weights_0"),
         (lambda a: a.update(widening=np.ones(4, np.float32)), "float32"),
     ],
@@ -172,3 +175,10 @@ def test_numbers_at_their_bounds_are_read_and_leave_every_answer_finite(drawer: 
     found = packages.evaluate(arrays, packages.inputs(3))
     assert all(np.isfinite(values).all() for values in found.values())
     assert found["speeds"].max() > 1e20
+
+
+def test_the_shortest_drawer_and_the_largest_ring_are_read(tmp_path: Path) -> None:
+    places = np.random.default_rng(0).normal(size=(packages.CHANNELS[1], 3))
+    heard = replace(hearings.random(len(places)), grammar=Grammar(0.0, packages.SHORTEST))
+    write(Drawer(heard, places), tmp_path / "package")
+    assert packages.read(tmp_path / "package").hearing.grammar == heard.grammar

@@ -9,6 +9,8 @@ from scipy import stats
 
 from ricochet.models.systems.drawers.belief import place_and_direction
 from ricochet.models.systems.drawers.belief.place_and_direction import (
+    CELL,
+    FARTHEST,
     REST,
     UNHEARD,
     Belief,
@@ -177,9 +179,21 @@ def test_intervals_hold_motions_drawn_from_the_model() -> None:
     assert np.mean(held) == pytest.approx(0.9, abs=0.09)
 
 
-def test_limits_without_room_are_refused() -> None:
+@pytest.mark.parametrize("low", [0.4, 0.4 - 1e-9, 0.4 - 0.99 * CELL])
+def test_limits_without_room_are_refused(low: float) -> None:
     with pytest.raises(ValueError, match="no room"):
-        place_and_direction.anywhere(replace(GRAMMAR, low=0.4))
+        place_and_direction.anywhere(replace(GRAMMAR, low=low))
+
+
+@pytest.mark.parametrize("high", [1.0, 1.49, 1.51, 2.49, 2.51])
+def test_what_is_seen_far_from_near_limits_is_reached_by_some_hundreds_of_cells(
+    high: float,
+) -> None:
+    belief = place_and_direction.anywhere(Grammar(0.0, high * CELL))
+    for place in (FARTHEST, -FARTHEST):
+        belief = place_and_direction.reaching(belief, 0.99 * place)
+    assert len(belief.places) < 2.0 * FARTHEST / (0.6 * CELL)
+    assert belief.places[0] < -0.98 * FARTHEST and belief.places[-1] > 0.98 * FARTHEST
 
 
 def test_an_interval_holds_a_place_from_its_centrality_on() -> None:
