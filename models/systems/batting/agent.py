@@ -2,9 +2,9 @@
 
 `see` is called at each frame and `target` as often as the bat is commanded. What cannot be is said
 once in `faults`, a line each, and the bat goes to rest: readings that are not numbers, swapped, off
-the screen or absent for long, a bat that is not where it can be, an object that lies still, one
-that is lost again and again, as a shape outside the set is. It goes on when what it sees makes
-sense again.
+the screen or absent for long, a bat that is not where it can be or leaves no room above it, an
+object that lies still, one that is lost again and again, as a shape outside the set is. It goes on
+when what it sees makes sense again.
 """
 
 import math
@@ -157,10 +157,7 @@ class Agent:
         begun, before = time.perf_counter(), self.belief
         if before is None:
             if not np.isnan(usable).any():
-                fastest = FASTEST_ANEW if self._began else FASTEST
-                self.belief = localiser.begin(
-                    usable, turn.angle, self.settings, self.world, self.draw, fastest=fastest
-                )
+                self.belief = self._first(usable, turn.angle)
         else:
             for reading in (*[NOTHING] * missed, usable):
                 self.belief = self._updated(turn, reading)
@@ -169,6 +166,19 @@ class Agent:
                 self._losses.append(now)
                 self._began = True
         self.update_times.append(time.perf_counter() - begun)
+
+    def _first(self, reading: Float[ndarray, " 2"], angle: float) -> Belief | None:
+        """Return the belief after a first reading; None, where the bat leaves objects no room."""
+        fastest = FASTEST_ANEW if self._began else FASTEST
+        try:
+            found = localiser.begin(
+                reading, angle, self.settings, self.world, self.draw, fastest=fastest
+            )
+        except ValueError as error:
+            self._say("room", f"table: found {error}")
+            return None
+        self._standing.discard("room")
+        return found
 
     def _updated(self, turn: Turn, reading: Float[ndarray, " 2"]) -> Belief | None:
         if self.belief is None:

@@ -13,9 +13,11 @@
 It is written, checked and read by the rules of `tasks.registry.packages`, with numpy alone: numba
 makes a controller fast, and is not needed to read. What no controller should see is refused: shapes
 that are not convex or not about their centre of mass, coefficients out of their bounds, moments
-that are not those of the samples, a law that is surer than its samples, a camera that sees nothing.
+that are not those of the samples, a law that is surer than its samples, a bat that leaves objects
+no room where it is turned up, a camera that sees nothing.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -33,7 +35,7 @@ from ricochet.models.systems.batting.camera import project
 from ricochet.models.systems.batting.impact_law import Contact, Law, impulse
 from ricochet.models.systems.batting.impacts.parameters import FRICTION_LIMIT, NOISE, PARAMETERS
 from ricochet.models.systems.batting.shapes import Shapes
-from ricochet.models.systems.batting.table import CAMERA_PERIOD, Table
+from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, Table
 from ricochet.models.systems.batting.world import QUIET, World
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
@@ -273,6 +275,8 @@ def _table(values: ndarray) -> Table:
         raise ValueError("a table whose size, gravity or mass is not positive")
     if table.gravity > STEEPEST or table.height < 0.5 * table.gravity * SHORTEST_FALL**2:
         raise ValueError(f"gravity of {table.gravity:g} m/s^2 on {table.height:g} m")
+    if table.height < table.width * math.tan(LARGEST_ANGLE):
+        raise ValueError("a table that its bat, turned up, reaches the upper wall of")
     if not (0.0 < table.goal_x < table.width and 0.0 < table.goal_y < table.height):
         raise ValueError("a goal that is not on the table")
     if not (-1000.0 < table.camera_x < 0.0 and 0.0 <= table.camera_y <= table.height):

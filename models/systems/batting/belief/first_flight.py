@@ -77,7 +77,7 @@ def uniform(count: int, angle: float, world: World, draw: np.random.Generator) -
         if free.all():
             return Cloud(states, kinds, np.zeros(count))
         states[~free], kinds[~free] = _uniform_states(int((~free).sum()), FASTEST, world, draw)
-    raise ValueError(f"bat at {angle:.3f} rad leaves objects no room, expected some on the table")
+    raise ValueError(f"a bat at {angle:.3f} rad that leaves objects no room, expected some")
 
 
 def start(

@@ -168,6 +168,20 @@ def test_a_bat_that_never_was_where_it_can_be_is_said_and_rests(angle):
     assert one.belief is not None and len(one.faults) == 1
 
 
+def test_a_bat_that_leaves_objects_no_room_is_said_and_rests_until_it_is_down():
+    """Turned up by half a radian it goes through the upper wall of a table 40 heights wide."""
+    one = agent()
+    one.world = one.world._replace(table=one.world.table._replace(width=400.0))
+    for frame in range(3):
+        assert one.see(frame * CAMERA_PERIOD, good_reading(frame), 0.5) is None
+    (fault,) = one.faults
+    assert fault == "table: found a bat at 0.500 rad that leaves objects no room, expected some"
+    assert one.target(0.15) == one.target(0.3) == 0.5
+    for frame, angle in enumerate((0.4, 0.3, 0.2, 0.1, 0.0), 3):
+        one.see(frame * CAMERA_PERIOD, good_reading(frame), angle)
+    assert one.belief is not None and len(one.faults) == 1
+
+
 def test_a_reading_that_is_late_and_none_puts_the_bat_to_rest():
     one = agent()
     shown(one, [good_reading(n) for n in range(3)])

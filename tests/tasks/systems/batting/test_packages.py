@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.systems.batting.belief import first_flight
 from ricochet.models.systems.batting.impact_law import Contact, impulse
-from ricochet.models.systems.batting.table import Table
+from ricochet.models.systems.batting.table import LARGEST_ANGLE, Table
 from ricochet.tasks.registry import packages as registry
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.batting import packages
@@ -80,6 +81,8 @@ HOSTILE = {
     "gravity of no slope on earth": of_table(gravity=11.0),
     "no mass": of_table(mass=0.0),
     "a table without room": of_table(width=0.5, goal_x=0.2),
+    "a bat that reaches the upper wall": of_table(width=17.4),
+    "a table as wide as 99 of its heights": of_table(width=990.0),
     "a camera without noise": of_table(screen_noise=0.0),
     "a camera that sees nothing": of_table(screen_noise=5.0),
     "half a particle": changed("filter", (3,), 1000.5),
@@ -88,6 +91,16 @@ HOSTILE = {
     "a million particles of what is new": changed("filter", (1,), 1e6),
     "a kernel wider than the cloud": changed("filter", (4,), 3.0),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("angle", [-LARGEST_ANGLE, LARGEST_ANGLE])
+def test_the_widest_table_and_the_largest_shapes_leave_room_at_every_angle(angle: float) -> None:
+    height = packages.ROOM * float(MADE.shapes.radius.max())
+    wide = {"width": 1.732 * height, "height": height, "goal_x": 0.5 * height, "gravity": 1.0}
+    table = of_table(**wide, goal_y=0.5 * height, camera_y=0.5 * height)
+    world = packages._batter(ARRAYS | table).world(np.random.default_rng(0), 2)
+    found = first_flight.uniform(1000, angle, world, np.random.default_rng(1))
+    assert first_flight.clear_of_all(found.states, found.kinds, angle, world).all()
 
 
 @pytest.mark.parametrize("arrays", HOSTILE.values(), ids=HOSTILE)
