@@ -148,7 +148,7 @@ DRAWER: dict[str, Change] = {
         ("speed_weights_0", 0, 1e7), ("direction_biases_2", 0, -1e9),
         ("reading", 3, 5.01), ("reading", 3, 3000.0), ("reading", 2, 1e-300),
         ("widening", 1, 1e-300), ("place_scale", 0, 1e-305), ("direction_scale", 2, 9e-10),
-        ("speed_unit", 0, 1e3), ("place_unit", 0, 1e-300),
+        ("speed_unit", 0, 1e3), ("place_unit", 0, 1e-300), ("grammar", 1, 0.01 + 5e-9),
     )
 }  # fmt: skip
 DRAWER |= {
@@ -173,7 +173,7 @@ BATTING: dict[str, Change] = {
         ("table", 2, 1e6), ("filter", 0, 0.0), ("filter", 3, 1e9), ("filter", 0, 100.5),
         ("filter", 4, 3.0), ("cosines", 0, 0.0), ("cosines", 0, 1e3), ("sines", 2, 9.0),
         ("samples", 0, 1.5), ("samples", 2, -0.5), ("table", 2, 1000.0), ("table", 2, 100.0),
-        ("table", 2, 11.0),
+        ("table", 2, 11.0), ("table", 0, 400.0),
     )
 }  # fmt: skip
 BATTING |= {
@@ -198,6 +198,8 @@ SHOOTING: dict[str, Change] = {
         ("modes.floating.covariance", 0, -1.0), ("modes.mallet.covariance", 1, 0.5),
         ("modes.airflow", 0, -1.0), ("modes.delay", 0, 1e6), ("strokes.durations", 5, 1.9),
         ("strokes.wind_ups", 7, 1.0), ("strokes.joints", 8, 0.5),
+        ("modes.floating.matrix", 0, 50.0), ("modes.floating.offset", 1, -50.0),
+        ("modes.wall.offset", 0, 50.0), ("modes.mallet.matrix", 2, 50.0),
     )
 }  # fmt: skip
 STRETCHED = (0.0, 1.70274, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -47,6 +47,8 @@ from ricochet.models.systems.air_hockey.table import Table
 SLOWEST_BANK = 0.02  # m/s along the normal
 MOST_REBOUNDS = 16
 """Kinds of banks that stored modes may have."""
+MOST_BANKS = 32
+"""In a leap; pucks lose speed at each."""
 _LEAP = 100  # periods that a flight is tabled for
 _LAWS = (("floating", 2), ("wall", 2), ("mallet", 4))  # and how many inputs
 
@@ -159,8 +161,12 @@ def leap(
     steps: int,
     table: Table,
 ) -> tuple[Float[ndarray, " 6"], Float[ndarray, "6 6"]]:
-    """Return what `steps` times `step` would, going from bank to bank by tabled flights."""
-    flights, left = modes.flights, steps
+    """Return what `steps` times `step` would, going from bank to bank by tabled flights.
+
+    Raises:
+        ValueError: If the puck is thrown from wall to wall, more than MOST_BANKS times.
+    """
+    flights, left, banks = modes.flights, steps, 0
     while left > 0:
         most = min(left, _LEAP)
         path = flights.matrix[1 : most + 1, :4] @ mean + flights.offset[1 : most + 1, :4]
@@ -172,7 +178,9 @@ def leap(
         if k <= len(over) and over[k - 1]:
             after, spread = mean[None].copy(), covariance[None].copy()
             bank(modes.wall, after, spread, table)
-            mean, covariance = after[0], spread[0]
+            mean, covariance, banks = after[0], spread[0], banks + 1
+        if banks > MOST_BANKS:
+            raise ValueError(f"steps: more than {MOST_BANKS} banks in {steps}")
         left -= k
     return mean, covariance
 

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
+from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.arm import sampling_mpc
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
@@ -30,6 +31,12 @@ KNOWN_LOW = np.append(objective.LOW, -LARGEST_ANGLE) - 1e-9
 KNOWN_HIGH = np.append(objective.HIGH, LARGEST_ANGLE) + 1e-9
 """Bounds of what any policy is trained on: m, m/s, m/s^2, rad."""
 LARGEST_LAW, LARGEST_WEIGHT = 100.0, 1e6
+GAINS = {"floating": 1.05, "wall": 1.5, "mallet": 5.0}
+"""Of speeds by the puck's modes: no puck floats or banks faster than it came, and none leaves a
+mallet at more than twice the speed with which both met; what is above, is for errors of what was
+learnt from little."""
+LARGEST_OFFSET = 1.0
+"""m/s that a mode adds to any speed."""
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 _NUMBERS = ("goal_weight", "speed_weight", "least_goal")
 
@@ -87,7 +94,17 @@ def _check_postures(joints: Float[ndarray, "x y u 7"], where: str) -> None:
 
 
 def _check_modes(modes: PuckModes, where: str) -> None:
+    """Refuse laws by which a puck would be thrown from wall to wall, a bank in each period."""
     laws = (modes.floating, modes.wall, modes.mallet, *(each.law for each in modes.rebounds))
     sizes = [np.abs(values).max() for law in laws for values in vars(law).values()]
     if not max(*sizes, modes.airflow_sd, modes.delay) <= LARGEST_LAW:
         raise BadInput(f"{where}: modes", "laws beyond all measure", f"{LARGEST_LAW:g} at most")
+    for name, most in GAINS.items():
+        law: LinearGaussian = getattr(modes, name)
+        gain, offset = float(np.linalg.norm(law.matrix, 2)), float(np.abs(law.offset).max())
+        if not gain <= most:
+            found = f"a puck that becomes {gain:.4g} times as fast"
+            raise BadInput(f"{where}: modes.{name}", found, f"{most:g} times at most")
+        if not offset <= LARGEST_OFFSET:
+            found = f"a puck that becomes faster by {offset:.4g} m/s"
+            raise BadInput(f"{where}: modes.{name}", found, f"{LARGEST_OFFSET:g} m/s at most")

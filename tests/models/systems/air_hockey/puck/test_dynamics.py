@@ -1,5 +1,7 @@
 """One period of the modes: against many small steps, many samples, and a mirror."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,21 @@ def test_a_leap_equals_its_steps(seed):
         leapt, leapt_wide = dynamics.leap(MODES, mean, spread, steps=steps, table=TABLE)
         np.testing.assert_allclose(leapt, one, atol=1e-10)
         np.testing.assert_allclose(leapt_wide, wide, atol=1e-9)
+
+
+@pytest.mark.parametrize("gain", [3.0, -3.0, 1.5])
+def test_a_puck_that_is_thrown_from_wall_to_wall_is_not_followed(gain: float):
+    """A law of floating by which each period ends beyond another wall."""
+    wild = replace(MODES, floating=replace(MODES.floating, matrix=gain * np.eye(2)))
+    with pytest.raises(ValueError, match="more than 32 banks in 300"):
+        dynamics.leap(wild, states(1)[0], SPREAD, steps=300, table=TABLE)
+
+
+def test_the_fastest_puck_from_rim_to_rim_is_followed():
+    """At 20 m/s for six seconds."""
+    start = np.array([0.3, 0.1, 0.0, 20.0, 0.0, 0.0])
+    mean, _ = dynamics.leap(MODES, start, SPREAD, steps=300, table=TABLE)
+    assert abs(mean[1]) < TABLE.half_width and abs(mean[3]) < 1.0
 
 
 @pytest.mark.parametrize("modes", [MODES, hockey_modes.TWO_WAYS])

@@ -22,9 +22,9 @@ from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.kinds import SCHEMA
 from ricochet.tasks.storage import limits
 from ricochet.tasks.systems import catalogue
-from ricochet.tasks.systems.air_hockey.policies import agents
+from ricochet.tasks.systems.air_hockey.policies import agents, policy_checks
 from ricochet.tasks.systems.air_hockey.policies import packages as energy_packages
-from ricochet.tasks.systems.air_hockey.policies.packages import READER
+from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from tests.tasks.systems.air_hockey import shooters
 
@@ -128,6 +128,42 @@ def test_a_network_too_wide_for_the_period_is_refused(written, monkeypatch) -> N
     monkeypatch.setattr(limits, "UNITS", len(energy_packages.read(written).energy.last) - 1)
     with pytest.raises(BadInput, match="energy: found 8 units, expected at most 7 in a layer"):
         energy_packages.read(written)
+
+
+def of_mode(name: str, **values: np.ndarray) -> Shooter:
+    made = shooters.shooter()
+    law = replace(getattr(made.modes, name), **values)
+    return replace(made, modes=replace(made.modes, **{name: law}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("floating", {"matrix": 1.06 * np.eye(2)}, "becomes 1.06 times as fast, expected 1.05"),
+        ("floating", {"matrix": np.full((2, 2), -100.0)}, "becomes 200 times as fast"),
+        ("floating", {"matrix": np.array([[1.0, 1.0], [0.0, 1.0]])}, "becomes 1.618 times"),
+        ("floating", {"offset": np.array([0.0, -1.1])}, "becomes faster by 1.1 m/s, expected 1"),
+        ("wall", {"matrix": np.diag([-1.6, 1.0])}, "becomes 1.6 times as fast, expected 1.5"),
+        ("wall", {"offset": np.array([100.0, 0.0])}, "becomes faster by 100 m/s"),
+        ("mallet", {"matrix": np.full((2, 4), 3.0)}, "becomes 8.485 times as fast, expected 5"),
+    ],
+)
+def test_a_law_that_throws_the_puck_about_is_refused(name, values, words) -> None:
+    """By such a law a puck goes from wall to wall, and each prediction follows every bank."""
+    with pytest.raises(BadInput, match=rf"modes\.{name}: found a puck that {words}"):
+        policy_checks.check(of_mode(name, **values), "here")
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix"),
+    [
+        ("floating", np.diag([1.049, 1.0])),
+        ("wall", np.diag([-1.49, 0.9])),
+        ("mallet", np.array([[-1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 1.0]])),
+    ],
+)
+def test_a_law_that_was_learnt_from_little_is_read(name, matrix) -> None:
+    policy_checks.check(of_mode(name, matrix=matrix, offset=np.array([0.9, -0.9])), "here")
 
 
 def test_a_posterior_is_no_policy_and_a_policy_no_posterior(written, tmp_path, package) -> None:
