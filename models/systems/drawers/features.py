@@ -18,8 +18,6 @@ from ricochet.models.systems.drawers.labels import FRAME, SAMPLE_RATE
 BANDS, STEPS = 48, 8  # of the mel scale, and of loudness within a frame
 SPEED, PLACE, DIRECTION = (0, 1, 2), (0, 1), (0, 4)
 """Which frames are seen for each, so many before the present one."""
-MOST_MICROPHONES = 16
-"""Of a ring: of each two much is kept, for every frame, and computed while it lasts."""
 
 
 @dataclass(frozen=True)

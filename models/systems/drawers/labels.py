@@ -15,6 +15,8 @@ FRAME = 1024
 PERIOD = FRAME / SAMPLE_RATE  # s
 STEPS = 32  # of a frame, over which a track is interpolated
 MOVING = 0.05  # m/s, above which a direction is asked for
+MOST_MICROPHONES = 16
+"""Of a ring: of each two much is kept, for every frame, and computed while it lasts."""
 
 
 @dataclass(frozen=True)

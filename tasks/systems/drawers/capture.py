@@ -12,8 +12,7 @@ from typing import Any
 from ricochet.hardware.microphones.interface import Recorder, Rig, default_rig, now
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.models.systems.drawers.features import MOST_MICROPHONES
-from ricochet.models.systems.drawers.labels import SAMPLE_RATE
+from ricochet.models.systems.drawers.labels import MOST_MICROPHONES, SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import positions

@@ -33,7 +33,7 @@ from ricochet.models.systems.drawers.belief.place_and_direction import CELL, Gra
 from ricochet.models.systems.drawers.direction import estimator as direction_estimator
 from ricochet.models.systems.drawers.direction.estimator import DirectionEstimator
 from ricochet.models.systems.drawers.hearing import Hearing
-from ricochet.models.systems.drawers.labels import FRAME
+from ricochet.models.systems.drawers.labels import FRAME, MOST_MICROPHONES
 from ricochet.models.systems.drawers.place.estimator import PlaceEstimator
 from ricochet.models.systems.drawers.speed.estimator import CLASSES, SpeedEstimator
 from ricochet.models.systems.drawers.tracking import follower
@@ -55,7 +55,7 @@ GRAMMAR = len(fields(Grammar))
 LAYERS, MOST_MEMBERS, MOST_UNITS = 3, 64, 4096
 MOST_TOGETHER = 20_000
 """Units of a layer in all members: of a hundred frames 16 MB."""
-CHANNELS = (3, features.MOST_MICROPHONES)
+CHANNELS = (3, MOST_MICROPHONES)
 LARGEST = 1e6
 """Of any number. With LEAST_SCALE no sound has an answer above 1e50, whose square is finite too."""
 LARGEST_UNIT = 100.0

@@ -25,8 +25,7 @@ from ricochet.hardware.microphones.interface import Rig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.sound import channel_faults
 from ricochet.models.systems.drawers import tracks
-from ricochet.models.systems.drawers.features import MOST_MICROPHONES
-from ricochet.models.systems.drawers.labels import SAMPLE_RATE
+from ricochet.models.systems.drawers.labels import MOST_MICROPHONES, SAMPLE_RATE
 from ricochet.models.systems.drawers.tracks import Track
 from ricochet.tasks.recordings import audio_files, manifests
 from ricochet.tasks.recordings.manifests import (
