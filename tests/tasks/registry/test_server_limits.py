@@ -57,6 +57,21 @@ def test_one_that_says_that_it_is_too_large_is_not_read_at_all():
     assert asked(1, length=b"-1") == (200, 1)
 
 
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+def test_cookies_that_python_takes_long_to_read_are_left_out(kind):
+    """One of 15 kB stopped a server for two seconds, before anybody was asked for a login."""
+    seen = []
+
+    async def inner(scope, receive, send):
+        seen.extend(scope["headers"])
+
+    plain = [(b"cookie", b'a="b c"; d=e'), (b"x", b"\\")]
+    slow = [(b"cookie", b'a="' + b"\\" * 15_000 + b'"'), (b"Cookie", b'a="\\"')]
+    scope = {"type": kind, "path": "/", "method": "GET", "headers": slow[:1] + plain + slow[1:]}
+    asyncio.run(Bounded(inner)(scope, None, None))
+    assert seen == plain
+
+
 def test_files_are_of_any_size_where_they_are_put_alone():
     assert asked(50, path="/files/a", method="PUT", length=b"50000") == (200, 50)
     for method in ("POST", "GET", "DELETE", "PATCH"):
