@@ -129,7 +129,11 @@ def is_open(path: str) -> bool:
 def is_own_page(headers: Mapping[bytes, bytes]) -> bool:
     """Tell whether a request comes from no page, from one of this server, or of a name of it."""
     origin = headers.get(b"origin", b"").decode("latin-1")
-    own = urllib.parse.urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    try:
+        place = urllib.parse.urlsplit(origin).netloc
+    except ValueError:  # a bracket that is not closed
+        return False
+    own = place == headers.get(b"host", b"").decode("latin-1")
     return not origin or own or origin in os.environ.get(ORIGINS, "").split(",")
 
 

@@ -206,6 +206,7 @@ def test_a_refused_request_never_reaches_the_application():
         (b"http://127.0.0.1:5000", False),
         (b"https://lab.example.evil", False),
         (b"null", False),
+        (b"http://[", False),
         (b"\xff", False),
     ],
 )

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS, Size
@@ -103,17 +103,18 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
         BadInput: If there is no session, one cannot be read or is named twice, a recording has
             the name of another result, or `out` itself is that of something else.
     """
-    found: dict[str, list[tuple[Path, str]]] = {}
+    found: dict[str, list[_Named]] = {}
     bare = []
     for path in _sources(sessions):
         if _looks_bare(path):
             bare.append(path)
         else:
             _refuse_clips(path)
-            name, digest = _identity(path)
-            if any(digest == other for _, other in found.get(name, ())):
-                raise BadInput(str(path), "a session named already", "each session once")
-            found.setdefault(name, []).append((path, digest))
+            session = _named(path)
+            others = found.setdefault("-".join(session.pair), [])
+            for other in others:
+                _refuse_confused(session, other)
+            others.append(session)
     names = [*found, *(path.stem for path in bare)]
     for path in bare:
         if names.count(path.stem) > 1:
@@ -123,7 +124,10 @@ def targets(sessions: Sequence[str], out: Path) -> tuple[CalibrationTarget, ...]
     place = (lambda name: out / name) if several else (lambda name: out)
     grouped = [
         CalibrationTarget(
-            name, tuple(p for p, _ in parts), place(name), digest_of(sorted(d for _, d in parts))
+            name,
+            tuple(part.folder for part in parts),
+            place(name),
+            digest_of(sorted(part.digest for part in parts)),
         )
         for name, parts in sorted(found.items())
     ]
@@ -222,8 +226,29 @@ def _digest(package: Path) -> str:
         raise BadInput(where, error.found, "a density's package") from error
 
 
-def _identity(folder: Path) -> tuple[str, str]:
-    """Return a session's target and its digest: that of its manifest, which names its takes' own.
+class _Named(NamedTuple):
+    """A session: its folder and id, the ball and the surface, and its digest."""
+
+    folder: Path
+    identity: str
+    pair: tuple[str, str]
+    digest: str
+
+
+def _refuse_confused(session: _Named, other: _Named) -> None:
+    """Refuse a session that stands for another of the same name."""
+    if session.digest == other.digest:
+        raise BadInput(str(session.folder), "a session named already", "each session once")
+    if session.pair != other.pair:
+        found = f"{' on '.join(session.pair)}, where {other.folder} has {' on '.join(other.pair)}"
+        raise BadInput(str(session.folder), found, "balls and surfaces whose names join to others")
+    if session.identity == other.identity:
+        found = f"the id {session.identity}, which is that of {other.folder} too"
+        raise BadInput(str(session.folder), found, "an id of its own")
+
+
+def _named(folder: Path) -> _Named:
+    """Return what names a session; its digest is that of its manifest, which has its takes' own.
 
     Where a take is not what the manifest says, the digest is another, so that detection runs again.
     """
@@ -233,7 +258,7 @@ def _identity(folder: Path) -> tuple[str, str]:
     digest = sha256(manifest)
     if any(there[entry.file] != entry.sha256 for entry in takes):
         digest = digest_of([digest, there])
-    return f"{session.ball}-{session.surface}", digest
+    return _Named(folder, session.identity, (session.ball, session.surface), digest)
 
 
 def _digest_of_sound(path: Path) -> str:
