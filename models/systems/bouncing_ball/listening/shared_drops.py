@@ -26,7 +26,7 @@ NEARER = 0.7
 LEAST, SHARE = 4, 0.65
 """Drops that are shared, and their share of the smaller session."""
 
-Times = Float[ndarray, " bounce"]
+Times = Float[ndarray, " _"]
 
 
 def heard_twice(one: Sequence[Times], other: Sequence[Times]) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def heard_twice(one: Sequence[Times], other: Sequence[Times]) -> list[tuple[int,
 
 
 def misfits(
-    one: Float[ndarray, "drop bounce"], other: Float[ndarray, "drops bounce"]
+    one: Float[ndarray, "drop bounce"], other: Float[ndarray, "drops bounces"]
 ) -> Float[ndarray, "drop drops"]:
     """Return r of each two drops, s, of which either may miss the first bounce; inf of short ones.
 
@@ -72,7 +72,7 @@ def misfits(
 
 
 def _rms(
-    one: Float[ndarray, "drop bounce"], other: Float[ndarray, "drops bounce_"]
+    one: Float[ndarray, "drop bounce"], other: Float[ndarray, "drops bounces"]
 ) -> Float[ndarray, "drop drops"]:
     most = min(one.shape[1], other.shape[1])
     clock = other[None, :, :most]
