@@ -53,8 +53,8 @@ packages: ## make .venv from requirements.lock, without the project
 	else $(MAKE) --no-print-directory $(PACKAGES); fi
 
 # An interrupted install is taken up where it stopped: pip keeps what is complete, and a package
-# whose RECORD was never written is put in again. First pip itself: that of Python 3.11 takes minutes
-# to choose what the lock names.
+# whose RECORD was never written is put in again. First pip itself, at the
+# version of the lock.
 $(PACKAGES):
 	@echo "packages: $(PYTHON) makes $(VENV): the $$(grep -c == requirements.lock) packages of requirements.lock"
 	@echo "packages: about 2 GB on disk and a few minutes, once; nothing is installed outside $(VENV)"

@@ -88,7 +88,7 @@ class Bounded:
 def _is_quoted(name: bytes, value: bytes) -> bool:
     """Tell whether a header is of cookies with a backslash: no server here sets any.
 
-    Python before 3.11.10 and 3.12.6 takes seconds for some thousand of them (CVE-2024-7592).
+    Older Pythons take time as the square of their number (CVE-2024-7592).
     """
     return name.lower() == b"cookie" and b"\\" in value
 

@@ -91,7 +91,9 @@ def search(
             kept.fail_abandoned(study, shared=bool(rules.storage), others=True)
             barren = barren + count if len(_completed(study)) == done else 0
             if barren >= BARREN:
-                raise BadInput(where, f"{barren} trials without a number as value", "one, of some")
+                raise BadInput(
+                    where, f"{barren} trials without a number as value", "a number of some"
+                )
         if rules.storage:
             kept.copy(study, folder)
         return min(_completed(study), key=lambda trial: trial.value)

@@ -241,7 +241,7 @@ def _refuse_confused(session: _Named, other: _Named) -> None:
         raise BadInput(str(session.folder), "a session named already", "each session once")
     if session.pair != other.pair:
         found = f"{' on '.join(session.pair)}, where {other.folder} has {' on '.join(other.pair)}"
-        raise BadInput(str(session.folder), found, "balls and surfaces whose names join to others")
+        raise BadInput(str(session.folder), found, "names that do not join to one")
     if session.identity == other.identity:
         found = f"the id {session.identity}, which is that of {other.folder} too"
         raise BadInput(str(session.folder), found, "an id of its own")
