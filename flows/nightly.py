@@ -35,7 +35,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.general_settings import Capture, Nightly
 from ricochet.tasks.recordings import dvc_publish
-from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.recordings.dvc_commands import LateError, PublicationError
 from ricochet.tasks.registry import retention
 from ricochet.tasks.registry.promotion import RolledBackError
 from ricochet.tasks.registry.runs import connect
@@ -232,7 +232,7 @@ def publish(folder: Path, tonight: str, remote: str) -> tuple[dict[str, str], li
             dvc_publish.remember(session, done[session.name])
         except PublicationError as error:
             reasons.append(str(error))
-            if not done:
+            if not done or isinstance(error, LateError):
                 break  # the remote is away; the others would fail alike, each after its retries
         except CancelledRun:
             raise

@@ -15,7 +15,7 @@ from pathlib import Path
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish, recorder
-from ricochet.tasks.recordings.dvc_publish import PublicationError
+from ricochet.tasks.recordings.dvc_commands import PublicationError
 from ricochet.tasks.registry import abandoned_runs, promotion, promotion_log, versions
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION, PREVIOUS
 from ricochet.tasks.registry.promotion_log import AliasPair

@@ -6,9 +6,10 @@ DVC believes a remote: neither the list of a folder's files nor the files need h
 names them, and both the paths and the digests in a list may lead out of where they belong, `..` and
 all. So whoever writes to a remote writes any file of whoever pulls. Here a list has its digest and
 names plain files, a digest is one, and every file that is fetched is compared with its own. Over
-SSH, DVC talks to whoever answers; here a host counts whose key is in `~/.ssh/known_hosts`, as for
-`ssh` itself. What a clone may say is in `dvc_repository`, what is fetched at all in `dvc_fetched`,
-what is listed in `dvc_listed`, and what is printed of errors in `dvc_said`.
+SSH, DVC talks to whoever answers, and puts a server's questions to whoever is at the terminal; here
+a host counts whose key is in `~/.ssh/known_hosts`, as for `ssh` itself, and nobody is asked. What a
+clone may say is in `dvc_repository`, what is fetched at all in `dvc_fetched`, what is listed in
+`dvc_listed`, and what is printed of errors in `dvc_said`.
 """
 
 import atexit
@@ -67,9 +68,10 @@ def remember_apart() -> None:
 
 
 def verify_hosts() -> None:
-    """Have DVC refuse a host whose key is not known."""
+    """Have DVC refuse a host whose key is not known, and ask nobody what a server would know."""
     if importlib.util.find_spec("dvc_ssh") is None:
         return
+    from asyncssh import SSHClient
     from dvc_ssh import SSHFileSystem
 
     prepare = SSHFileSystem._prepare_credentials
@@ -79,7 +81,8 @@ def verify_hosts() -> None:
             if not PLAIN.fullmatch(str(each)):  # which `ssh`'s own settings may put into a command
                 raise refusal(each, "no name of a host or a user", "letters, digits, .:_-")
         known = str(Path("~/.ssh/known_hosts").expanduser())
-        return {**prepare(self, **config), "known_hosts": known, "agent_forwarding": False}
+        login = prepare(self, **config, client_factory=SSHClient)  # DVC's own prints its questions
+        return {**login, "known_hosts": known, "agent_forwarding": False}
 
     SSHFileSystem._prepare_credentials = verified
 

@@ -17,17 +17,16 @@ sessions says which of them have been published, so that the others are not forg
 import contextlib
 import json
 import logging
-import os
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import dvc_program, importing, manifests, recorder, sessions
+from ricochet.tasks.recordings import importing, manifests, recorder, sessions
+from ricochet.tasks.recordings.dvc_commands import Dvc, PublicationError
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import regular, sha256, shown, sync, write_json, writing
 from ricochet.tasks.storage.provenance import git, workplace
@@ -39,15 +38,8 @@ PUBLISHED = "published.json"
 SAMPLE_REMOTE = "sample"
 LARGEST = 2**31
 """Bytes of a file of a session."""
-LONGEST = 6 * 3600.0
-"""Longest time for one command of DVC's, s; it waits without end for a store that says nothing."""
 FILES_OF_TAKES = ("file", "vision", "motion")
 """Keys of a take that name files."""
-QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}
-
-
-class PublicationError(RuntimeError):
-    """DVC failed, or what came back from the remote is not what was sent; one line."""
 
 
 def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
@@ -65,7 +57,8 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         PublicationError: DVC failed, or the remote gave back something else.
     """
     root = check_repository(root)
-    found = _remotes(root)
+    dvc = Dvc(root)
+    found = _remotes(dvc)
     if remote not in found or remote == SAMPLE_REMOTE:
         known = [name for name in found if name != SAMPLE_REMOTE]
         raise BadInput("remote", repr(remote), "one of " + (", ".join(known) or "none yet"))
@@ -75,9 +68,9 @@ def publish(session: Path, *, remote: str, root: Path | None = None) -> str:
         raise BadInput(f"{session / manifests.MANIFEST}: id", identity, expected)
     before = sessions.data_digest(root / sessions.DATA_FILE)
     _place(session, root / DATA / identity)
-    _dvc(root, "--wait-for-lock", "add", f"{DATA}/{identity}")
-    _push(root, remote)
-    _verify(root, identity, found[remote])
+    dvc.run("--wait-for-lock", "add", f"{DATA}/{identity}")
+    _push(dvc, remote)
+    _verify(dvc, identity, found[remote])
     digest = sessions.data_digest(root / sessions.DATA_FILE)
     if digest is None:
         raise PublicationError(f"{root / sessions.DATA_FILE}: DVC left no digest")
@@ -110,20 +103,20 @@ def remember(session: Path, digest: str) -> None:
 
 def pull(root: Path | None = None) -> None:
     """Put what `data.dvc` names under `data/`, from the cache or whichever remotes have it."""
-    root = (root or workplace()).resolve()
+    dvc = Dvc((root or workplace()).resolve())
     with contextlib.suppress(PublicationError):
-        _dvc(root, "checkout", str(sessions.DATA_FILE))
+        dvc.run("checkout", str(sessions.DATA_FILE))
         return
-    faults = _gather(root)
+    faults = _gather(dvc)
     try:
-        _dvc(root, "checkout", str(sessions.DATA_FILE))
+        dvc.run("checkout", str(sessions.DATA_FILE))
     except PublicationError as error:
-        raise PublicationError("; ".join([str(error), *faults])) from error
+        raise type(error)("; ".join([str(error), *faults])) from error
 
 
 def remotes(root: Path) -> dict[str, str]:
     """Return the address of each DVC remote by its name."""
-    return {name: options["url"] for name, options in _remotes(root).items()}
+    return {name: options["url"] for name, options in _remotes(Dvc(root)).items()}
 
 
 def awaits_commit(root: Path | None = None) -> bool:
@@ -135,7 +128,7 @@ def awaits_commit(root: Path | None = None) -> bool:
 
 def differs(root: Path | None = None) -> bool:
     """Tell whether `data/` differs from what `data.dvc` names."""
-    status = _dvc((root or workplace()).resolve(), "status", "--json", str(sessions.DATA_FILE))
+    status = Dvc((root or workplace()).resolve()).run("status", "--json", str(sessions.DATA_FILE))
     return bool(json.loads(status or "{}"))
 
 
@@ -198,39 +191,39 @@ def _copy(source: Path, target: Path) -> None:
     sync(target)
 
 
-def _gather(root: Path) -> list[str]:
+def _gather(dvc: Dvc) -> list[str]:
     """Bring all that `data.dvc` names into the local cache, from whichever remote has it.
 
     Returns:
         What DVC says of the remotes that do not have all, or are away.
     """
     faults = []
-    for remote in remotes(root):
+    for remote in _remotes(dvc):
         try:
-            _ask(root, "fetch", "-r", remote, str(sessions.DATA_FILE))
+            dvc.ask("fetch", "-r", remote, str(sessions.DATA_FILE))
         except PublicationError as error:
             faults.append(f"remote {remote}: {error}")
     return faults
 
 
-def _push(root: Path, remote: str) -> None:
+def _push(dvc: Dvc, remote: str) -> None:
     """Make a remote hold all that `data.dvc` names, and ask it whether it does."""
     arguments = ("-r", remote, str(sessions.DATA_FILE))
-    _ask(root, "push", *arguments, check=False)
-    if _lacking(root, remote):
-        _gather(root)
-        _ask(root, "push", *arguments)
-        if lacking := _lacking(root, remote):
+    dvc.ask("push", *arguments, check=False)
+    if _lacking(dvc, remote):
+        _gather(dvc)
+        dvc.ask("push", *arguments)
+        if lacking := _lacking(dvc, remote):
             raise PublicationError(f"remote {remote}: lacks {len(lacking)} files, {lacking[0]}")
 
 
-def _lacking(root: Path, remote: str) -> list[str]:
+def _lacking(dvc: Dvc, remote: str) -> list[str]:
     """Return the files that a remote does not hold."""
-    status = _ask(root, "status", "--cloud", "-r", remote, "--json", str(sessions.DATA_FILE))
+    status = dvc.ask("status", "--cloud", "-r", remote, "--json", str(sessions.DATA_FILE))
     return list(json.loads(status or "{}"))
 
 
-def _verify(root: Path, identity: str, options: Mapping[str, str]) -> None:
+def _verify(dvc: Dvc, identity: str, options: Mapping[str, str]) -> None:
     """Fetch a session into an empty folder and compare every byte with what was published."""
     with tempfile.TemporaryDirectory(prefix="ricochet-verify-") as name:
         folder = Path(name)
@@ -239,47 +232,21 @@ def _verify(root: Path, identity: str, options: Mapping[str, str]) -> None:
         lines = ["[core]", "remote = fresh", "['remote \"fresh\"']"]
         lines += [f"{key} = {value}" for key, value in options.items()]
         (folder / ".dvc" / "config.local").write_text("\n".join(lines) + "\n")
-        shutil.copy(root / sessions.DATA_FILE, folder)
-        _dvc(folder, "pull", f"{DATA}/{identity}")
-        if manifest(folder / DATA / identity) != manifest(root / DATA / identity):
+        shutil.copy(dvc.root / sessions.DATA_FILE, folder)
+        replace(dvc, root=folder).run("pull", f"{DATA}/{identity}")
+        if manifest(folder / DATA / identity) != manifest(dvc.root / DATA / identity):
             raise PublicationError(f"remote {options['url']}: gave back a different {identity}")
 
 
-def _remotes(root: Path) -> dict[str, dict[str, str]]:
+def _remotes(dvc: Dvc) -> dict[str, dict[str, str]]:
     """Return what DVC knows of each remote, its address and how to log in, those of one's own too.
 
     Remotes without an address are left out.
     """
     found: dict[str, dict[str, str]] = {}
-    for row in _dvc(root, "config", "--list").splitlines():
+    for row in dvc.run("config", "--list").splitlines():
         key, _, value = row.partition("=")
         if key.startswith("remote."):
             name, _, option = key.removeprefix("remote.").rpartition(".")
             found.setdefault(name, {})[option] = value
     return {name: options for name, options in found.items() if "url" in options}
-
-
-def _ask(root: Path, *arguments: str, check: bool = True) -> str:
-    """Run DVC without what it remembers of remotes, so that it asks them what they hold.
-
-    A remote may have lost what it held; where DVC is killed as it finds that out, it would take the
-    files of a folder for sent, and never send them.
-    """
-    with tempfile.TemporaryDirectory(prefix="ricochet-dvc-") as empty:
-        return _dvc(root, *arguments, check=check, DVC_SITE_CACHE_DIR=empty)
-
-
-def _dvc(root: Path, *arguments: str, check: bool = True, **environment: str) -> str:
-    """Run DVC in a folder and return what it prints."""
-    command = [sys.executable, "-P", "-m", dvc_program.__name__, *arguments]
-    own = os.environ | QUIET | environment
-    try:
-        done = subprocess.run(
-            command, cwd=root, env=own, capture_output=True, text=True, check=False, timeout=LONGEST
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PublicationError(f"dvc {' '.join(arguments)}: no end after {LONGEST:g} s") from error
-    if check and done.returncode:
-        said = " ".join((done.stderr or done.stdout).split())[:300]
-        raise PublicationError(f"dvc {' '.join(arguments)}: {said}")
-    return done.stdout

@@ -11,7 +11,7 @@ import sys
 import pytest
 import yaml
 
-from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.recordings import dvc_commands
 from ricochet.tasks.registry import runs
 from tests.checkouts import DEPLOYED, ROOT, copy_program, python_path
 from tests.stores import copied
@@ -41,7 +41,7 @@ def run(root, *command, folder=None):
     It is called from the checkout, or from another folder.
     """
     kept = {"RICOCHET_ARTIFACTS": str(root / "artifacts"), "PYTHONPATH": python_path(root)}
-    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | dvc_publish.QUIET
+    kept |= {"PREFECT_HOME": str(root / "artifacts" / "prefect")} | dvc_commands.QUIET
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PREFECT_H", "MLFLOW_"))}
     found = subprocess.run(
         [*map(str, command)],

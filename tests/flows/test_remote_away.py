@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from prefect.states import Failed
 
 from ricochet.flows import capture, nightly
 from ricochet.flows.command_line import verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.recordings.dvc_commands import Dvc, LateError
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from ricochet.tasks.systems.bouncing_ball.calibration import targets
 from tests.flows.test_nightly import call
@@ -150,6 +152,20 @@ def test_a_remote_that_is_away_is_asked_once(remote, tmp_path):
     assert tried == ["b"]
 
 
+def test_a_remote_that_took_all_the_time_of_a_session_gets_none_of_the_next(remote, tmp_path):
+    tried, meets = remote
+    meets["a"] = LateError("dvc push: no end")
+    assert nightly.publish(tmp_path, "b", "r") == ({"b": "digest 1"}, ["dvc push: no end"])
+    assert tried == ["b", "a"]
+
+
+def test_what_took_all_its_time_is_not_tried_again():
+    for each in (capture.publish, nightly.fetch):
+        worth = each.retry_condition_fn
+        assert worth(each, None, Failed(data=dvc_publish.PublicationError("dvc push: no route")))
+        assert not worth(each, None, Failed(data=LateError("dvc push: no end")))
+
+
 def test_a_session_left_over_that_cannot_be_published_holds_up_no_other(remote, tmp_path):
     tried, meets = remote
     meets["a"] = BadInput("data/a", "another session of this name", "the same one, or none")
@@ -166,7 +182,7 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
     """Called from outside, publishing used to look for data.dvc in the current folder."""
     monkeypatch.chdir(tmp_path)
     asked = []
-    monkeypatch.setattr(dvc_publish, "_dvc", lambda root, *words, **_: asked.append(root) or "")
+    monkeypatch.setattr(Dvc, "run", lambda self, *_, **__: asked.append(self.root) or "")
     dvc_publish.pull()
     with pytest.raises(BadInput, match="remote"):
         dvc_publish.publish(tmp_path / "a", remote="nowhere")
@@ -177,13 +193,13 @@ def test_recordings_that_are_published_and_calibrated_are_those_of_the_checkout(
 def test_no_remote_is_asked_for_what_the_cache_holds(tmp_path, monkeypatch, lacking):
     asked = []
 
-    def answer(root, *words, **_):
+    def answer(dvc, *words, **_):
         asked.append(words[0])
         if lacking and words[0] == "checkout" and asked.count("checkout") == 1:
             raise dvc_publish.PublicationError("dvc checkout data.dvc: missing in the cache")
         return "remote.r.url=/r\n" if words[0] == "config" else ""
 
-    monkeypatch.setattr(dvc_publish, "_dvc", answer)
+    monkeypatch.setattr(Dvc, "run", answer)
     dvc_publish.pull(tmp_path)
     assert asked == ["checkout"] + lacking * ["config", "fetch", "checkout"]
 

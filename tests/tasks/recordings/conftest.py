@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.recordings import dvc_commands
 from tests.tasks.recordings import small_sessions
 from tests.tasks.recordings.remotes import CONFIG
 
@@ -31,7 +31,7 @@ def published(tmp_path_factory):
     small_sessions.write_session(plan, [small_sessions.noise(1)])
     for words in (["add", "-q", "data"], ["push", "-q"]):
         command = [sys.executable, "-m", "dvc", *words]
-        subprocess.run(command, cwd=root, check=True, env=os.environ | dvc_publish.QUIET)
+        subprocess.run(command, cwd=root, check=True, env=os.environ | dvc_commands.QUIET)
     shutil.rmtree(root / "data")
     shutil.rmtree(root / ".dvc" / "cache")
     return folder

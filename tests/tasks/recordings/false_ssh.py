@@ -2,7 +2,7 @@
 
     python -P -m tests.tasks.recordings.false_ssh FOLDER PORT THING
 
-It lets in whoever comes. `FOLDER/host.pub` is the key of its host.
+It lets in whoever comes, or answers it. `FOLDER/host.pub` is the key of its host.
 """
 
 import asyncio
@@ -81,7 +81,16 @@ async def serve(folder, port, thing):
 
     class Open(asyncssh.SSHServer):
         def begin_auth(self, username):
-            return False
+            return thing == "questions"
+
+        def kbdint_auth_supported(self):
+            return True
+
+        def get_kbdint_challenge(self, username, lang, submethods):
+            return ESCAPES, ESCAPES, lang, [(f"{ESCAPES}password, please: ", False)]
+
+        def validate_kbdint_response(self, username, responses):
+            return True  # and what was said is known
 
     key = asyncssh.generate_private_key("ssh-ed25519")
     key.write_public_key(str(folder / "host.pub"))

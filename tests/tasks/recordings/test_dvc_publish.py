@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.recordings import dvc_commands, dvc_publish
 from ricochet.tasks.recordings import sessions as recordings
+from ricochet.tasks.recordings.dvc_commands import Dvc
 from tests.tasks.recordings import small_sessions
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +28,7 @@ CONFIG = """[core]
 
 
 def dvc(folder, *arguments):
-    environment = os.environ | dvc_publish.QUIET
+    environment = os.environ | dvc_commands.QUIET
     command = [sys.executable, "-m", "dvc", *arguments]
     return subprocess.run(
         command, cwd=folder, env=environment, check=True, capture_output=True, text=True
@@ -75,8 +76,8 @@ def displaced(path):
 def test_a_session_that_holds_anything_else_is_refused(tmp_path, monkeypatch, what):
     """DVC copied to the remote what a link led to."""
     found = {"published": {"url": "somewhere"}}
-    monkeypatch.setattr(dvc_publish, "_remotes", lambda root: found)
-    monkeypatch.setattr(dvc_publish, "_dvc", lambda *words, **_: pytest.fail("went on"))
+    monkeypatch.setattr(dvc_publish, "_remotes", lambda _: found)
+    monkeypatch.setattr(Dvc, "run", lambda *words, **_: pytest.fail("went on"))
     (tmp_path / ".dvc").mkdir()
     session = make(tmp_path / "sealed" / "a", 1)
     STRANGE[what](session / "notes.txt")
@@ -127,7 +128,7 @@ def clone(shipped, tmp_path):
 
 def test_a_session_whose_id_dvc_takes_for_a_file_of_its_own_is_refused(tmp_path, monkeypatch):
     """It was copied under data/ each night, and never published."""
-    monkeypatch.setattr(dvc_publish, "_dvc", lambda *_, **__: "remote.published.url=/r\n")
+    monkeypatch.setattr(Dvc, "run", lambda *_, **__: "remote.published.url=/r\n")
     (tmp_path / ".dvc").mkdir()
     session = make(tmp_path / "a.dvc", 2)
     with pytest.raises(BadInput, match=r"id: found a\.dvc, expected one that DVC"):

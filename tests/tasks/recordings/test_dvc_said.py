@@ -70,13 +70,22 @@ def test_what_dvc_itself_says_keeps_its_lines_and_no_more_of_a_long_text(printed
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("thing", "found"),
-    [("error", r"\\x1b]0;renamed\\x07.*characters"), ("no mode", "found no regular file")],
+    [
+        ("error", r"\\x1b]0;renamed\\x07.*characters"),
+        ("no mode", "found no regular file"),
+        ("questions", "Permission denied"),
+    ],
 )
-def test_what_an_ssh_server_says_ends_a_pull_in_one_line(root, monkeypatch, thing, found):
+def test_what_an_ssh_server_says_or_asks_ends_a_pull_in_plain_lines(
+    root, monkeypatch, thing, found
+):
     pytest.importorskip("dvc_ssh", reason="dvc-ssh is missing")
     monkeypatch.setenv("HOME", str(root.parent))
     with false_ssh.running(root.parent / "ssh", thing, root):
         done = subprocess.run(PULL, cwd=root, capture_output=True, text=True, timeout=120.0)
-    (line,) = done.stderr.splitlines()
+    first, *more = done.stderr.splitlines()
     assert done.returncode == 1
-    assert re.search(found, line) and line.isprintable() and len(line) < 2000
+    assert re.search(found, first) and first.isprintable() and len(first) < 2000
+    assert more == (thing == "questions") * [
+        "ERROR: failed to pull data from the cloud - 1 files failed to download"
+    ]

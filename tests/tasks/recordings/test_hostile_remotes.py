@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ricochet.tasks.recordings import dvc_program, dvc_publish
+from ricochet.tasks.recordings import dvc_commands, dvc_program, dvc_publish
 from tests.tasks.recordings.remotes import CONFIG
 
 EVIL = b"evil\n"
@@ -148,7 +148,7 @@ print(os.environ["DVC_SITE_CACHE_DIR"], os.stat(os.environ["DVC_SITE_CACHE_DIR"]
 print(place)
 """
     own = {key: each for key, each in os.environ.items() if key != dvc_program.MEMORY}
-    own |= {"XDG_CACHE_HOME": str(cache), **dvc_publish.QUIET}
+    own |= {"XDG_CACHE_HOME": str(cache), **dvc_commands.QUIET}
     done = subprocess.run(
         [sys.executable, "-c", seen], cwd=root, env=own, capture_output=True, text=True, check=True
     )
