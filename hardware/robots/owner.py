@@ -6,7 +6,8 @@
 The driving thread executes commands between two periods, checks every report, and stops the arm
 for good on the first fault. The watching thread never calls the driver. It voids commands, has the
 arm stopped when the client is silent or gone, and when a call of the driver does not return in
-time, it stops the arm by `emergency_stop` and ends this process, so that the call never goes on.
+time, it stops the arm by `emergency_stop` and ends this process, so that the call never goes on; if
+it returns meanwhile, nothing else is executed.
 A command is executed before its deadline or not at all: one that a slow driver accepted too late is
 stopped before anything is sent.
 """
@@ -126,7 +127,7 @@ def own(channel: Channel, start: Start, *, end: Callable[[int], Any] = os._exit)
 def _watch(owned: Ownership) -> None:
     """Watch the client and the driver until the arm is closed, or stopped beside its driver."""
     heard, pulse, escape = time.monotonic(), 0.0, None
-    while not owned.finished.is_set():
+    while escape is not None or not owned.finished.is_set():
         received = _receive(owned)
         for message in received:
             _take(owned, message)
@@ -137,6 +138,7 @@ def _watch(owned: Ownership) -> None:
             _demand(owned, Refusal("client", found, expected))
         if escape is None and (name := owned.hung()) is not None:
             fault = Refusal("driver", f"no return from {name}", "one in time")
+            _demand(owned, fault)
             escape = StopBeside(owned.module, owned.start)
         if escape is not None and escape.over():
             owned.send(Fault(escape.added_to(fault)))
@@ -149,7 +151,7 @@ def _watch(owned: Ownership) -> None:
 def _receive(owned: Ownership) -> list[Any]:
     """Return what the client said within a moment; have the arm closed when he is gone."""
     if owned.lost:
-        owned.finished.wait(TICK)
+        time.sleep(TICK)
         return []
     try:
         return owned.channel.receive(TICK)

@@ -1,9 +1,9 @@
 """A driver that hangs, answers late, freezes, lies, raises or dies, in the process of its owner.
 
 Its settings: `log`, a file that receives a line of JSON for each thing done to the robot, with the
-time of the machine's monotonic clock; `fault`, what goes wrong; `after`, s, from when on; `beside`,
-whether the second way of stopping works. `kind` chooses the arm behind it: `plain`, which goes to
-its target in a straight line, or `simulated`, MuJoCo's.
+time of the machine's monotonic clock; `fault`, what goes wrong; `after`, s, from when on; `once`,
+whether one call alone is held; `beside`, whether the second way of stopping works. `kind` chooses
+the arm behind it: `plain`, which goes to its target in a straight line, or `simulated`, MuJoCo's.
 """
 
 import json
@@ -44,6 +44,9 @@ def emergency_stop(settings):
         return
     if settings.get("beside") == "fails":
         raise OSError("no route to host")
+    if settings.get("beside") == "slow":
+        log(settings, "emergency stop begins")
+        time.sleep(0.6)
     log(settings, "emergency stop")
 
 
@@ -71,6 +74,8 @@ class Faults:
         if self.now(f"hold {call}"):  # a call that returns at last, with what it was to do
             log(self.settings, "hang")
             time.sleep(self.settings["held"])
+            if self.settings.get("once"):
+                self.settings["fault"] = None
         if self.now(f"raise in {call}"):
             log(self.settings, "raise")
             raise RuntimeError("RTDE: connection\nreset")

@@ -198,6 +198,22 @@ def test_a_command_in_which_the_driver_hangs_is_never_executed(lab):
     assert lab.events("accepted", "sent") == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_call_that_returns_while_the_arm_is_stopped_beside_it_has_nothing_executed(lab, leaves):
+    how = {"fault": "hold advance", "held": 0.3, "once": True, "after": 0.3, "beside": "slow"}
+    arm = lab.arm(Limits(silence=3.0, command=3.0), **how)
+    (hang,) = lab.wait("hang")
+    if leaves:
+        lab.wait("emergency stop begins")
+        arm.close()  # the stop goes on
+    else:
+        assert "no return from advance" in str(arm.move((0.3, 0.1, 0.2), 0.5))
+        assert arm.move((0.3, 0.0, 0.2), 0.5) == arm.fault
+    assert lab.wait("emergency stop") and gone(hang["pid"])
+    assert lab.events("asked", "accepted", "sent") == []
+
+
 def test_a_command_that_the_driver_accepts_too_late_is_stopped_before_anything_is_sent(rig):
     """The driver takes 0.4 s over a command that is void after 0.1 s, and then accepts it."""
     limits = Limits(silence=3.0, hang=3.0, command=0.1)
