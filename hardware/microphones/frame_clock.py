@@ -13,7 +13,8 @@ frames at 44.1 kHz, less than half a buffer of a stream. Clocks that are 300 ppm
 Two clocks are compared where both are there: the machine's, when the callback ran, and the stream's
 (PortAudio's `inputBufferAdcTime`), when the block was recorded. Callbacks that are late for long
 raise r by the first alone, and a driver that states nonsense by the second alone: a slip is what
-both show. A block equal to the one before to the last bit is a doubled one, unless it is constant.
+both show. A stated time that only counts the frames again is no clock. A block equal to the one
+before to the last bit is a doubled one, unless it is constant.
 """
 
 import itertools
@@ -33,6 +34,7 @@ HORIZON = 15  # bins for which what is said to last must last
 TOLERANCE = 5e-3  # s
 RATE_ERROR = 0.03  # share by which frames may come faster or slower than was asked, without loss
 FAR_OFF = 0.25  # the same, however unsteadily they come
+COUNTED = 1e-7  # s by which times that are counted from frames are off, by their rounding
 KEPT = 4.0  # s of blocks that a stream looks back on
 
 
@@ -174,7 +176,9 @@ def stepped(blocks: Blocks, sample_rate: int) -> tuple[Slip, ...]:
 def _late(blocks: Blocks, sample_rate: int) -> list[Float[ndarray, " block"]]:
     """Return r by the machine's clock, and by the stream's where that is stated."""
     late = [blocks.arrived - (blocks.begins + blocks.sizes) / sample_rate]
-    if np.isfinite(blocks.recorded).all() and (np.diff(blocks.recorded) > 0.0).all():
+    between = np.diff(blocks.recorded)
+    counted = np.ptp(between - blocks.sizes[:-1] / sample_rate) <= COUNTED
+    if np.isfinite(blocks.recorded).all() and (between > 0.0).all() and not counted:
         late.append(blocks.recorded - blocks.begins / sample_rate)
     return late
 

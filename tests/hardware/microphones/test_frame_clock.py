@@ -18,7 +18,7 @@ def blocks(count=700, *, draw=None, late=0.0, drift=0.0, lost=None, size=SIZE):
     true = begins.astype(float)
     if lost is not None:
         true[lost[0] :] += lost[1]
-    recorded = true / RATE * (1.0 + drift)
+    recorded = true / RATE * (1.0 + drift) + draw.uniform(0.0, 2e-6, count)
     arrived = recorded + size / RATE + draw.uniform(0.0, late, count) if late else recorded
     return Blocks(begins, np.full(count, size), np.maximum.accumulate(arrived), recorded)
 
@@ -77,6 +77,15 @@ def test_the_smallest_loss_that_is_found_is_the_tolerance():
     assert stepped(blocks(lost=(300, 219)), RATE) == ()
     (slip,) = stepped(blocks(lost=(300, 222)), RATE)
     assert slip == Slip(300 * SIZE, 222)
+
+
+@pytest.mark.parametrize("rate", [RATE, 1.001 * RATE])
+def test_a_driver_that_counts_its_times_from_frames_hides_no_loss(rate):
+    found = blocks(lost=(300, 480), late=0.002)
+    counted = Blocks(found.begins, found.sizes, found.arrived, 7.0 + found.begins / rate)
+    (slip,) = stepped(counted, RATE)
+    assert abs(slip.frame - 300 * SIZE) <= 0.2 * RATE
+    assert slip.frames == pytest.approx(480, abs=0.003 * RATE)
 
 
 def test_a_clock_that_jumps_alone_is_no_loss():
