@@ -6,7 +6,8 @@ that are told to go and stay, or whose body never ends. And where no file is lef
 again thousands of times a second, long after the strangers have gone. So there are far fewer
 connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
 Each part of a body is an event, before anybody is asked for a login: 12 MB in parts of one byte,
-sent in a tenth of a second, take one of them ten. Nobody honest sends so.
+sent in a tenth of a second, take one of them ten. Nobody honest sends so. Heads are short, too
+(`flows.servers.short_heads`).
 """
 
 import resource
@@ -16,6 +17,7 @@ from typing import Any, ClassVar
 import h11
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from ricochet.flows.servers.short_heads import ShortHeads
 from ricochet.tasks.registry.server_limits import KNOWN
 
 BACKLOG = 128
@@ -31,12 +33,12 @@ PATIENCE = 10.0
 """Longest time without a whole head of a request, beside those that are answered, s."""
 
 
-class FewParts(h11.Connection):
+class FewParts(ShortHeads):
     """What reads requests, and gives a connection up whose bodies come in very small parts."""
 
-    def __init__(self, end: Callable[[], None], *settings: Any) -> None:
-        """Read for a server; `end` cuts the connection off."""
-        super().__init__(*settings)
+    def __init__(self, end: Callable[[], None], longest: int) -> None:
+        """Read heads of some bytes for a server; `end` cuts the connection off."""
+        super().__init__(longest)
         self._end, self._parts, self._bytes = end, 0, 0
 
     def next_event(self) -> Any:
@@ -63,7 +65,7 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
         head = self.config.h11_max_incomplete_event_size
-        self.conn = FewParts(self._end, h11.SERVER, head)
+        self.conn = FewParts(self._end, head)
         self._is_known = False
         self._open[transport] = self
         if len(self._open) > most_connections():

@@ -13,7 +13,7 @@ class Reader:
 
     def __init__(self):
         self.ended, self.body = False, b""
-        self.connection = FewParts(self.end, h11.SERVER, 2**14)
+        self.connection = FewParts(self.end, 2**14)
 
     def end(self):
         self.ended = True
