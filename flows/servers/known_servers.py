@@ -37,6 +37,21 @@ def find_running(state: Path) -> dict[str, Any] | None:
     return found if found is not None and "prefect" in found else None
 
 
+def refuse_starting(state: Path) -> None:
+    """Refuse to go on where an `up` lives whose servers do not answer yet.
+
+    What is registered may be in a database of its lab's, which nothing here knows until then: the
+    store of MLflow's own would stand for it, empty.
+
+    Raises:
+        BadInput: They are being started.
+    """
+    found = children.ledger(state)
+    if found is not None and "prefect" not in found:
+        expected = "none, or servers that answer: try again once `ricochet up` says where they are"
+        raise BadInput(str(state), "servers that are being started", expected)
+
+
 def hold_ports(*addresses: str) -> None:
     """Keep the ports of `up` from others while this process lives, if a server of it is asked.
 

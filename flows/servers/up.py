@@ -79,7 +79,7 @@ def prepare_environment() -> None:
 
     Raises:
         BadInput: A login would be sent to Prefect over plain http to another machine, or to servers
-            that are ending; or another user may write where outputs lie.
+            that are ending; servers are being started; or another user may write where outputs lie.
     """
     refuse_foreign_places()
     kill_guard.guard_children()
@@ -110,6 +110,7 @@ def _find_prefect() -> None:
     if os.environ.get("PREFECT_API_URL"):
         return
     os.environ.pop("PREFECT_API_URL", None)  # to Prefect an empty one is none
+    known_servers.refuse_starting(artifacts())
     alive = known_servers.find_running(artifacts())
     if alive is None:
         os.environ |= temporary_server.offer()

@@ -198,6 +198,41 @@ def test_servers_that_do_not_answer_yet_are_not_found(tmp_path):
     assert known_servers.find_running(tmp_path) is None
 
 
+@pytest.fixture
+def starting(tmp_path, monkeypatch):
+    """Outputs of an `up` that starts; nothing that a verb sets in the environment stays."""
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    os.environ |= {"RICOCHET_ARTIFACTS": str(tmp_path), "PREFECT_HOME": str(tmp_path / "prefect")}
+    os.environ.pop("PREFECT_API_URL", None)
+    monkeypatch.setattr(up.kill_guard, "guard_children", lambda: None)
+    write_ledger(tmp_path, process_ids.name_of(os.getpid()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("verb", ["list", "show golf-concrete", "doctor", "rollback golf-concrete"])
+def test_no_verb_takes_another_registry_for_that_of_servers_that_start(starting, capsys, verb):
+    """That of a lab on PostgreSQL was called empty."""
+    assert cli.main([*verb.split(), "--out", str(starting / "out")]) == 2
+    said = capsys.readouterr()
+    assert "being started" in said.err.splitlines()[-1] and said.out == ""
+    assert not (starting / "mlflow").exists()
+
+
+def test_what_up_starts_is_given_the_addresses_and_not_refused(starting):
+    os.environ["PREFECT_API_URL"] = "http://127.0.0.1:9/api"
+    up.prepare_environment()
+
+
+@pytest.mark.parametrize(
+    ("process", "addresses"),
+    [("gone 1 2", {}), (None, {"mlflow": "http://a", "prefect": "http://b"})],
+    ids=["killed", "up"],
+)
+def test_servers_that_answer_or_are_gone_do_not_start(tmp_path, process, addresses):
+    write_ledger(tmp_path, process or process_ids.name_of(os.getpid()), **addresses)
+    known_servers.refuse_starting(tmp_path)
+
+
 def test_the_configuration_folder_holds_no_code():
     assert list((up.ROOT / "mlflow").rglob("*.py")) == []
 
