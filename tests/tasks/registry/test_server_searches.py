@@ -100,6 +100,22 @@ def test_lists_and_tokens_are_bounded(stores):
         runs.search_experiments(order_by=["a" * 2**16])
 
 
+def test_logged_models_are_searched_in_orders_of_several_texts(stores):
+    """As MLflow's own page asks; each was taken for one text."""
+    runs, _ = stores
+    whole = {"field_name": "metrics.a", "ascending": False, "dataset_name": "a; b"}
+    plain = {"field_name": "creation_time", "ascending": True, "dataset_name": None}
+    model = runs.create_logged_model("0", "a")
+    for order in (whole, plain):
+        found = runs.search_logged_models(["0"], order_by=[order])
+        assert [each.model_id for each in found] == [model.model_id]
+        for name in ("field_name", "dataset_name", "dataset_digest"):
+            with pytest.raises(MlflowException, match="an order without end"):
+                runs.search_logged_models(["0"], order_by=[{**order, name: "a" * 501}])
+    with pytest.raises(MlflowException, match="6 entries of order_by"):
+        runs.search_logged_models(["0"], order_by=[plain] * 6)
+
+
 def test_a_page_has_few_runs_and_the_next_one_follows(stores, monkeypatch):
     """MLflow's `search_runs` asks for 10,000 at once, and then by a token."""
     runs, _ = stores
