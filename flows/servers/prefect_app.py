@@ -9,6 +9,7 @@ frames its pages, where clicks meant for that one would start runs.
 """
 
 import asyncio
+import hmac
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -129,10 +130,25 @@ def without_descriptions(application: Any) -> Any:
     return application
 
 
+class Comparing:
+    """What Prefect compares logins by, in place of `hmac`, which takes texts of ASCII alone."""
+
+    @staticmethod
+    def compare_digest(found: Any, expected: str) -> bool:
+        """Tell whether a login is right; one of other letters is wrong, and no fault."""
+        if not isinstance(found, str):
+            return False
+        stated = found.encode("utf-8", "surrogatepass")
+        return hmac.compare_digest(stated, expected.encode())
+
+
 def create_app() -> Bounded:
     """Make the application from Prefect's settings."""
     from prefect.server.api import server
+    from prefect.server.utilities import subscriptions
 
     module: Any = server
+    for each in (server, subscriptions):
+        each.hmac = Comparing  # type: ignore[attr-defined]
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
     return Bounded(Unframed(Impatient(without_descriptions(server.create_app()))))

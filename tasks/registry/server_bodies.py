@@ -85,6 +85,22 @@ def _short(view: Callable[..., Any]) -> Callable[..., Any]:
             raise refusal(f"{words} words", f"at most {MOST_WORDS}")
         if len(runs := RUN.findall(asked)) > len(set(runs)):
             raise refusal("a run twice", "each once")
-        return view(*positional, **named)
+        return _answered(view, *positional, **named)
 
     return short
+
+
+def _answered(view: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+    """Answer a question in GraphQL, or refuse what is none: MLflow fails at it, with a trace."""
+    from flask import request
+    from graphql import GraphQLError
+
+    found = request.get_json(force=True, silent=True) or {}
+    if not isinstance(found.get("query"), str):
+        raise refusal("no question", "a body with a `query`")
+    if not isinstance(found.get("variables") or {}, dict):
+        raise refusal("variables that are no object", "an object of them, or none")
+    try:
+        return view(*positional, **named)
+    except (GraphQLError, RecursionError, UnicodeError) as error:
+        raise refusal("a question that cannot be read", "one in GraphQL") from error

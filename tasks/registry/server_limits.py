@@ -19,6 +19,8 @@ Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None
 
 BODY, ALL = 2**23, 2**26
 """Bytes of a body, and of all that are kept at a time."""
+FOLDERS = 2**8
+"""Of a path: a server of files asks its disk about each, before it says that there is none."""
 CUT_OFF = "ricochet.cut_off"
 """Key of a request's state: its answer has been ended before its end, which is no fault."""
 KNOWN = "ricochet.known"
@@ -30,7 +32,7 @@ PATIENCE, LONGEST = 10.0, 60.0
 
 
 class RefusedError(BadInput):
-    """A body is larger than is read, or others take the room, or it does not come."""
+    """A path or body is larger than is read, or others take the room, or it does not come."""
 
 
 class Bounded:
@@ -63,7 +65,7 @@ class Bounded:
         self.kept = 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it for its body: 413."""
+        """Pass a request on, or refuse it for its path, 414, or for its body, 413."""
         if "headers" in scope:
             scope["headers"] = [each for each in scope["headers"] if not _is_quoted(*each)]
         if scope["type"] != "http":
@@ -73,6 +75,7 @@ class Bounded:
         if self.files is not None and scope["method"] == "PUT":
             request.free = self.files.fullmatch(scope["path"]) is not None
         try:
+            request.look_at_path()
             request.look(_stated(scope))
             await self.application(scope, request.receive, request.send)
         except Exception:
@@ -101,8 +104,14 @@ class _Request:
     ) -> None:
         self.bounds, self.scope, self._receive, self._send = bounds, scope, receive, send
         self.free = self.begun = self.whole = self.given_up = self.left = False
-        self.size, self.refusal = 0, ""
+        self.size, self.status, self.refusal = 0, 413, ""
         self.end = asyncio.get_running_loop().time() + bounds.longest
+
+    def look_at_path(self) -> None:
+        """Refuse a path of very many folders: `RefusedError`."""
+        if (count := self.scope["path"].count("/")) > FOLDERS:
+            self.status = 414
+            self._abort(f"a path of {count} parts", f"at most {FOLDERS}")
 
     def look(self, stated: float) -> None:
         """Refuse a body that says that it is too large: `RefusedError`."""
@@ -160,7 +169,7 @@ class _Request:
     async def refuse(self) -> None:
         """Answer with a line."""
         headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
-        await self.send({"type": "http.response.start", "status": 413, "headers": headers})
+        await self.send({"type": "http.response.start", "status": self.status, "headers": headers})
         await self.send({"type": "http.response.body", "body": f"{self.refusal}\n".encode()})
 
     def _abort(self, found: str, expected: str) -> NoReturn:

@@ -142,6 +142,12 @@ def test_a_fault_is_answered_as_the_application_says():
     assert answered == [status]
 
 
+@pytest.mark.parametrize("stated", ["lab:geheim", "läb:secret", "lab:secret\ud800", "", None])
+def test_logins_of_any_letters_are_compared(stated):
+    assert not prefect_app.Comparing.compare_digest(stated, "lab:secret")
+    assert prefect_app.Comparing.compare_digest("läb:secret", "läb:secret")
+
+
 @contextlib.contextmanager
 def a_server(folder):
     """Run Prefect's server behind a password until the block ends, which begins when it answers."""
@@ -294,6 +300,25 @@ def test_websockets_that_have_gone_take_no_place(narrow, many_files):
         if time.monotonic() > begun + 2 * prompt_protocol.PATIENCE:
             pytest.skip("slower than they were let go")
     assert answers(place)
+
+
+@pytest.mark.slow
+def test_a_login_of_other_letters_is_wrong_and_no_fault(server):
+    place, _ = server
+
+    async def closed(login):
+        events = f"ws://{place}/api/events/in"
+        async with websockets.connect(events, subprotocols=["prefect"]) as opened:
+            await opened.send(json.dumps({"type": "auth", "token": login}))
+            await opened.wait_closed()
+            return opened.close_code
+
+    for login in ("läb:secret", "lab:seçret"):
+        asked = urllib.request.Request(f"http://{place}/api/flows/count", b"{}")
+        asked.add_header("Authorization", f"Basic {base64.b64encode(login.encode()).decode()}")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(asked, timeout=60.0)
+        assert asyncio.run(closed(login)) == 1008
 
 
 @pytest.mark.slow

@@ -31,15 +31,37 @@ def values(count):
 
 def test_a_long_question_in_graphql_is_refused_unread(server):
     client, _ = server
-    rest = server_bodies.LONGEST - len('{"a": ""}')
+    rest = server_bodies.LONGEST - len('{"query": ""}')
     for length, status in ((rest, 200), (rest + 1, 400)):
-        body = json.dumps({"a": "-" * length})
-        assert client.post("/graphql", data=body).status_code == status
+        assert question(client, query="-" * length) == status
     words = server_bodies.MOST_WORDS - 1
-    assert client.post("/graphql", data=json.dumps({"a": "1 " * words})).status_code == 200
-    assert client.post("/graphql", data=json.dumps({"a": "1 " * words + "1"})).status_code == 400
+    assert question(client, query="1 " * words) == 200
+    assert question(client, query="1 " * words + "1") == 400
     for runs, status in ((["a" * 32, "b" * 32], 200), (["a" * 32, "b" * 32, "a" * 32], 400)):
-        assert client.post("/graphql", data=json.dumps({"a": runs})).status_code == status
+        assert question(client, query="", variables={"runs": runs}) == status
+
+
+def question(client, **body):
+    """Return the status of what is answered to a question in GraphQL."""
+    return client.post("/graphql", data=json.dumps(body)).status_code
+
+
+def test_what_is_no_question_in_graphql_is_refused():
+    """As MLflow's own view, which fails at all of them."""
+    from graphql import parse
+
+    application = Flask("server")
+    ask = lambda: str(parse(request.get_json(force=True)["query"]))  # noqa: E731
+    application.add_url_rule("/graphql", "ask", ask, methods=["GET", "POST"])
+    server_bodies.bound(application)
+    client = application.test_client()
+    assert question(client, query="{a}") == question(client, query="{a}", variables=None) == 200
+    for other in ({}, {"query": 1}, {"query": None}, {"query": "{a}", "variables": [1]}):
+        assert question(client, **other) == 400
+    for query in ("", "{", "\ud800", "{a(b:" + "[" * 4000 + "]" * 4000 + ")}"):
+        assert question(client, query=query) == 400
+    for answer in (client.get("/graphql"), client.post("/graphql")):
+        assert answer.status_code == 400 and "a `query`" in answer.json["message"]
 
 
 def test_a_body_of_very_many_values_is_refused_before_anything_else(server):

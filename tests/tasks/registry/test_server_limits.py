@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ricochet.tasks.registry.server_limits import CUT_OFF, KNOWN, Bounded
+from ricochet.tasks.registry.server_limits import CUT_OFF, FOLDERS, KNOWN, Bounded
 
 PART = 1000
 
@@ -55,6 +55,13 @@ def test_one_that_says_that_it_is_too_large_is_not_read_at_all():
     assert asked(1, length=b"10000") == (200, 1)
     assert asked(1, length=b"9" * 400) == (413, 0)
     assert asked(1, length=b"-1") == (200, 1)
+
+
+def test_a_path_of_very_many_folders_is_passed_to_nobody():
+    """A server of files took longer with each, before anybody was asked for a login."""
+    assert asked(1, path="/" + "a/" * (FOLDERS - 1)) == (200, 1)
+    for method in ("GET", "POST", "PUT"):
+        assert asked(1, path="/files/" + "a/" * FOLDERS, method=method) == (414, 0)
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
