@@ -12,7 +12,6 @@ import itertools
 import os
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from ricochet.flows import prefect_settings
 from ricochet.flows.servers import (
     children,
+    deployments,
     environments,
     held_ports,
     kill_guard,
@@ -218,10 +218,9 @@ def _started(
     care = upkeep.Upkeep(logs, given.worker, request.keep)
     started.callback(care.end)
     care.search_first(lambda: all(process.poll() is None for process in processes))
-    for name, command in _deployment(request.deployments).items():
+    for name, command in deployments.commands(request.deployments).items():
         with run(name, command, given.worker) as process:
-            if process.wait(PATIENCE) != 0:
-                raise RuntimeError(f"Prefect refused; see {logs / name}.log")
+            deployments.await_end(process, processes, logs / f"{name}.log", PATIENCE)
     name = process_ids.name_of(os.getpid())  # by which its runs are known to be dead with it
     for pool in work_pools.POOLS:
         command = pool_worker.command(pool, name)
@@ -276,16 +275,6 @@ def _kept() -> Keep:
     from ricochet.tasks.systems import catalogue
 
     return catalogue.load_settings(None, [])[Keep]
-
-
-def _prefect(*words: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "prefect", *words]
-
-
-def _deployment(file: Path) -> dict[str, list[str]]:
-    pools = [sys.executable, "-P", "-m", work_pools.__name__]
-    deploy = ("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    return {"pools": pools, "deploy": _prefect(*deploy)}
 
 
 def _await_answer(address: str, processes: list[Process], logs: Path) -> None:
