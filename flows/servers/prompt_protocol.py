@@ -87,6 +87,13 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self._is_known = self._knows()
         super().on_response_complete()
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what cannot be read; where another answer has begun, it is cut off."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self._end()
+
     def _should_upgrade_to_ws(self) -> bool:
         """Tell whether a request may make a websocket; what refuses others waits without end."""
         return self.scope["method"] == "GET" and bool(super()._should_upgrade_to_ws())

@@ -1,6 +1,7 @@
 """Long heads, and rows of blanks in what is read as lines, are refused before they are read."""
 
 import asyncio
+import contextlib
 
 import h11
 import pytest
@@ -95,35 +96,58 @@ def test_a_head_at_the_bound_is_read_and_one_byte_more_is_not():
         events(FIRST + b"a:" + b"x" * (rest + 2) + b"\r\n\r\n")
 
 
-def answer(data):
-    """Return how the protocol of our servers answers what comes in one read, without its body."""
+async def reading(scope, receive, send):
+    """Answer when the whole body is there."""
+    while (await receive()).get("more_body"):
+        pass
+    await hasty(scope, receive, send)
 
-    async def application(scope, receive, send):
-        while (await receive()).get("more_body"):
-            pass
-        head = {"type": "http.response.start", "status": 200}
-        await send({**head, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body"})
+
+async def hasty(scope, receive, send):
+    """Answer without a look at the body, as who asks for a login does."""
+    head = {"type": "http.response.start", "status": 401}
+    await send({**head, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body"})
+
+
+def answer(*sent, application=reading):
+    """Return the first line that the protocol of our servers answers, and what failed in it.
+
+    Each part is sent when there is an answer to the one before.
+    """
+    faults = []
 
     async def ask():
         config = uvicorn.Config(application, ws="none", h11_max_incomplete_event_size=LONGEST)
         config.load()
         made = PromptProtocol(config, ServerState(), {})
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: made, "127.0.0.1", 0)
-        async with server:
+        loop.set_exception_handler(lambda _, context: faults.append(context))
+        async with await loop.create_server(lambda: made, "127.0.0.1", 0) as server:
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-            writer.write(data)
-            found = await reader.readline()
+            for part in sent:
+                writer.write(part)
+                found = await reader.readline()
+                while await reader.readline() not in (b"\r\n", b""):
+                    pass
             writer.close()
-            await writer.wait_closed()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
         return found
 
-    return asyncio.run(ask())
+    return asyncio.run(ask()), faults
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_servers_answer_400(line):
     for value in (BLANKS, b"x" * 2 * LONGEST):
-        assert b" 400 " in answer(line % value)
-    assert b" 400 " not in answer(FIRST + b"Content-Length: 200\r\n\r\n" + b" " * 200)
+        assert answer(line % value) == (b"HTTP/1.1 400 Bad Request\r\n", [])
+    stated = FIRST + b"Content-Length: 200\r\n\r\n" + b" " * 200
+    assert answer(stated) == (b"HTTP/1.1 401 Unauthorized\r\n", [])
+
+
+@pytest.mark.parametrize("rest", [b"1;" + BLANKS + b"\r\n", b"no length\r\n"])
+def test_what_cannot_be_read_behind_an_answer_is_cut_off(rest):
+    """Another answer was begun in it, which is a fault."""
+    found = answer(PARTS + b"1\r\nx\r\n", rest, application=hasty)
+    assert found == (b"", [])
