@@ -48,7 +48,7 @@ def refuse_starting(state: Path) -> None:
     """
     found = children.ledger(state)
     if found is not None and "prefect" not in found:
-        expected = "none, or servers that answer: try again once `ricochet up` says where they are"
+        expected = "servers that answer: try again once `ricochet up` says where they are"
         raise BadInput(str(state), "servers that are being started", expected)
 
 
