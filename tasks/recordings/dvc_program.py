@@ -30,6 +30,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings.dvc_fetched import read_small, refuse_odd, verify_kinds, verify_room
 from ricochet.tasks.recordings.dvc_listed import verify_listings
 from ricochet.tasks.recordings.dvc_logins import refuse_lent
+from ricochet.tasks.recordings.dvc_notes import settle_notes
 from ricochet.tasks.recordings.dvc_repository import (
     is_plain,
     own_folder,
@@ -220,6 +221,7 @@ def _run() -> int:
             importlib.import_module("asyncssh")
         if here is not None:
             refuse_lent(here)
+    settle_notes()
     verify_words()
     verify_hosts()
     verify_kinds()
