@@ -200,10 +200,21 @@ SHOOTING: dict[str, Change] = {
         ("strokes.wind_ups", 7, 1.0), ("strokes.joints", 8, 0.5),
         ("modes.floating.matrix", 0, 50.0), ("modes.floating.offset", 1, -50.0),
         ("modes.wall.offset", 0, 50.0), ("modes.mallet.matrix", 2, 50.0),
+        ("modes.delay", 0, 0.11), ("modes.delay", 0, 100.0),
+        ("modes.rebounds.0.matrix", 0, -80.0), ("modes.rebounds.0.offset", 0, 90.0),
     )
 }  # fmt: skip
 STRETCHED = (0.0, 1.70274, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Postures, rad, in which the tip is at its height and cannot be moved along the arm."""
+SHOOTING |= {
+    f"{name} of {words}": lambda a, name=name, matrix=matrix: {f"{name}.matrix": matrix}
+    for name, words, matrix in (
+        ("modes.wall", "no bank", np.eye(2)), ("modes.rebounds.0", "no bank", np.eye(2)),
+        ("modes.rebounds.0", "a gain of 80", np.diag((-80.0, 80.0))),
+        ("modes.floating", "a turn", -1.04 * np.eye(2)),
+        ("modes.floating", "a quarter of one", np.array(((0.0, -1.0), (1.0, 0.0)))),
+    )
+}  # fmt: skip
 SHOOTING |= {
     "strokes of 10 s": lambda a: {
         "strokes.durations": 0.0 * a["strokes.durations"] + 10.0,

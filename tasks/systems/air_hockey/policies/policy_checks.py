@@ -12,6 +12,7 @@ from ricochet.models.arms import iiwa
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.probability.linear_gaussians import LinearGaussian
 from ricochet.models.systems.air_hockey.arm import sampling_mpc
+from ricochet.models.systems.air_hockey.interface import PERIOD
 from ricochet.models.systems.air_hockey.puck.dynamics import PuckModes
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Setting
@@ -31,12 +32,16 @@ KNOWN_LOW = np.append(objective.LOW, -LARGEST_ANGLE) - 1e-9
 KNOWN_HIGH = np.append(objective.HIGH, LARGEST_ANGLE) + 1e-9
 """Bounds of what any policy is trained on: m, m/s, m/s^2, rad."""
 LARGEST_LAW, LARGEST_WEIGHT = 100.0, 1e6
-GAINS = {"floating": 1.05, "wall": 1.5, "mallet": 5.0}
+GAINS = {"floating": 1.05, "wall": 1.5, "rebounds": 1.5, "mallet": 5.0}
 """Of speeds by the puck's modes: no puck floats or banks faster than it came, and none leaves a
 mallet at more than twice the speed with which both met; what is above, is for errors of what was
 learnt from little."""
 LARGEST_OFFSET = 1.0
 """m/s that a mode adds to any speed."""
+BANKED = np.array((1.0, FASTEST))
+"""Speeds, m/s, at which a bank turns the puck back; of a slower one the offset may be more."""
+LONGEST_CONTACT = 5.0 * PERIOD
+"""s that the delay of a strike may be."""
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?")
 _NUMBERS = ("goal_weight", "speed_weight", "least_goal")
 
@@ -94,17 +99,43 @@ def _check_postures(joints: Float[ndarray, "x y u 7"], where: str) -> None:
 
 
 def _check_modes(modes: PuckModes, where: str) -> None:
-    """Refuse laws by which a puck would be thrown from wall to wall, a bank in each period."""
-    laws = (modes.floating, modes.wall, modes.mallet, *(each.law for each in modes.rebounds))
-    sizes = [np.abs(values).max() for law in laws for values in vars(law).values()]
-    if not max(*sizes, modes.airflow_sd, modes.delay) <= LARGEST_LAW:
+    """Refuse laws that no puck moves by: it would be thrown about, or out through a wall."""
+    rebounds = {f"rebounds.{k}": each.law for k, each in enumerate(modes.rebounds)}
+    banks = {"wall": modes.wall} | rebounds
+    laws = {"floating": modes.floating, "mallet": modes.mallet} | banks
+    sizes = [np.abs(values).max() for law in laws.values() for values in vars(law).values()]
+    if not max(*sizes, modes.airflow_sd) <= LARGEST_LAW:
         raise BadInput(f"{where}: modes", "laws beyond all measure", f"{LARGEST_LAW:g} at most")
-    for name, most in GAINS.items():
-        law: LinearGaussian = getattr(modes, name)
-        gain, offset = float(np.linalg.norm(law.matrix, 2)), float(np.abs(law.offset).max())
-        if not gain <= most:
-            found = f"a puck that becomes {gain:.4g} times as fast"
-            raise BadInput(f"{where}: modes.{name}", found, f"{most:g} times at most")
-        if not offset <= LARGEST_OFFSET:
-            found = f"a puck that becomes faster by {offset:.4g} m/s"
-            raise BadInput(f"{where}: modes.{name}", found, f"{LARGEST_OFFSET:g} m/s at most")
+    if not modes.delay <= LONGEST_CONTACT:
+        found, most = f"{modes.delay:g} s", f"{LONGEST_CONTACT:g} s at most"
+        raise BadInput(f"{where}: modes.delay", found, most)
+    for name, law in laws.items():
+        _check_gain(law, f"{where}: modes.{name}", most=GAINS[name.partition(".")[0]])
+    _check_floating(modes.floating, f"{where}: modes.floating")
+    for name, law in banks.items():
+        _check_bank(law, f"{where}: modes.{name}")
+
+
+def _check_gain(law: LinearGaussian, where: str, *, most: float) -> None:
+    """Refuse a law by which a puck becomes too fast."""
+    gain, offset = float(np.linalg.norm(law.matrix, 2)), float(np.abs(law.offset).max())
+    if not gain <= most:
+        found = f"a puck that becomes {gain:.4g} times as fast"
+        raise BadInput(where, found, f"{most:g} times at most")
+    if not offset <= LARGEST_OFFSET:
+        found = f"a puck that becomes faster by {offset:.4g} m/s"
+        raise BadInput(where, found, f"{LARGEST_OFFSET:g} m/s at most")
+
+
+def _check_floating(law: LinearGaussian, where: str) -> None:
+    """Refuse a law by which a puck turns by a right angle or more in one period."""
+    if not np.linalg.eigvalsh(law.matrix + law.matrix.T)[0] > 0.0:
+        raise BadInput(where, "a puck that turns back", "one that keeps its direction")
+
+
+def _check_bank(law: LinearGaussian, where: str) -> None:
+    """Refuse a law by which a puck that comes at up to 45 degrees goes on through the wall."""
+    normal, tangent = law.matrix[0]
+    if not (BANKED * (normal + abs(tangent)) + law.offset[0] < 0.0).all():
+        found = "a puck that goes on through the wall"
+        raise BadInput(where, found, f"one turned back at {BANKED[0]:g} to {BANKED[1]:g} m/s")

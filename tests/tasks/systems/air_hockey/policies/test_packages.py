@@ -26,6 +26,7 @@ from ricochet.tasks.systems.air_hockey.policies import agents, policy_checks
 from ricochet.tasks.systems.air_hockey.policies import packages as energy_packages
 from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests.oracles import hockey_modes
 from tests.tasks.systems.air_hockey import shooters
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -131,7 +132,13 @@ def test_a_network_too_wide_for_the_period_is_refused(written, monkeypatch) -> N
 
 
 def of_mode(name: str, **values: np.ndarray) -> Shooter:
-    made = shooters.shooter()
+    made = replace(shooters.shooter(), modes=hockey_modes.TWO_WAYS)
+    if name.startswith("rebounds"):
+        rebounds = list(made.modes.rebounds)
+        place = int(name[-1])
+        law = replace(rebounds[place].law, **values)
+        rebounds[place] = replace(rebounds[place], law=law)
+        return replace(made, modes=replace(made.modes, rebounds=tuple(rebounds)))
     law = replace(getattr(made.modes, name), **values)
     return replace(made, modes=replace(made.modes, **{name: law}))
 
@@ -146,6 +153,14 @@ def of_mode(name: str, **values: np.ndarray) -> Shooter:
         ("wall", {"matrix": np.diag([-1.6, 1.0])}, "becomes 1.6 times as fast, expected 1.5"),
         ("wall", {"offset": np.array([100.0, 0.0])}, "becomes faster by 100 m/s"),
         ("mallet", {"matrix": np.full((2, 4), 3.0)}, "becomes 8.485 times as fast, expected 5"),
+        ("rebounds.1", {"matrix": np.diag([-80.0, 1.0])}, "becomes 80 times as fast, expected 1.5"),
+        ("rebounds.0", {"offset": np.array([0.0, 90.0])}, "becomes faster by 90 m/s"),
+        ("floating", {"matrix": -1.04 * np.eye(2)}, "turns back, expected one that keeps"),
+        ("floating", {"matrix": np.diag([-0.01, 0.99])}, "turns back"),
+        ("wall", {"matrix": np.eye(2)}, "goes on through the wall, expected one turned back at 1"),
+        ("wall", {"matrix": np.diag([-0.7, 0.8]), "offset": np.array([0.71, 0.0])}, "goes on"),
+        ("wall", {"matrix": np.array([[-0.7, 0.71], [0.0, 0.8]])}, "goes on through the wall"),
+        ("rebounds.1", {"matrix": np.diag([0.1, 0.9]), "offset": -0.9 * np.ones(2)}, "goes on"),
     ],
 )
 def test_a_law_that_throws_the_puck_about_is_refused(name, values, words) -> None:
@@ -159,11 +174,21 @@ def test_a_law_that_throws_the_puck_about_is_refused(name, values, words) -> Non
     [
         ("floating", np.diag([1.049, 1.0])),
         ("wall", np.diag([-1.49, 0.9])),
+        ("rebounds.0", np.diag([-1.49, 0.9])),
+        ("rebounds.1", np.diag([-0.91, 0.9])),
         ("mallet", np.array([[-1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, 1.0]])),
     ],
 )
 def test_a_law_that_was_learnt_from_little_is_read(name, matrix) -> None:
     policy_checks.check(of_mode(name, matrix=matrix, offset=np.array([0.9, -0.9])), "here")
+
+
+def test_a_delay_longer_than_any_contact_is_refused() -> None:
+    made = shooters.shooter()
+    longest = policy_checks.LONGEST_CONTACT
+    policy_checks.check(replace(made, modes=replace(made.modes, delay=longest)), "here")
+    with pytest.raises(BadInput, match=r"modes\.delay: found 100 s, expected 0\.1 s at most"):
+        policy_checks.check(replace(made, modes=replace(made.modes, delay=100.0)), "here")
 
 
 def test_a_posterior_is_no_policy_and_a_policy_no_posterior(written, tmp_path, package) -> None:
