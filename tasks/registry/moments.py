@@ -1,12 +1,16 @@
 """Whether draws, their mean and their covariance can be those of one posterior within its prior."""
 
 import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.packages import Arrays, Package
 
 SLACK = 1e-9  # of a prior's width, that rounding may leave it by
 STANDARD_ERRORS = 8.0  # by which a stated mean may differ from that of draws
+NARROWEST = 1e-6
+"""Standard deviation of each parameter, of its size: draws of a recording spread by far more."""
 _ROUNDING = 1e-9
 
 
@@ -32,6 +36,14 @@ def check(package: Package, where: str, *, prefix: str = "", within_prior: bool 
         _check_within(f"{where}: {prefix}{name}", found[name], package)
     if len(found) == len(given):
         _check_agreement(f"{where}: {prefix}mean", found)
+
+
+def is_spread(
+    samples: Float[ndarray, "draw parameter"], covariance: Float[ndarray, "parameter parameter"]
+) -> bool:
+    """Return whether each parameter spreads by `NARROWEST` of the largest of its draws, or more."""
+    size = np.maximum(samples.max(0), -samples.min(0))
+    return bool((np.sqrt(np.diag(covariance)) > NARROWEST * size).all())
 
 
 def _check_within(where: str, values: np.ndarray, package: Package) -> None:

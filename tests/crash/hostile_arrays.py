@@ -51,15 +51,15 @@ def _moved(prefix: str = "") -> dict[str, Change]:
     }
 
 
-def _squeezed(a: Arrays) -> Arrays:
-    """A quarter of the variance in table, mean and covariance, draws as they were."""
-    mean = a["mean"]
+def squeezed(a: Arrays, by: float = 0.5, prefix: str = "") -> Arrays:
+    """Deviations of table, mean and covariance a share of what they were, draws as they were."""
+    mean = a[f"{prefix}mean"]
     return {
-        "rows": mean[1] + 0.5 * (a["rows"] - mean[1]),
-        "low": mean[0] + 0.5 * (a["low"] - mean[0]),
-        "high": mean[0] + 0.5 * (a["high"] - mean[0]),
-        "log_density": a["log_density"] + np.log(4.0),
-        "covariance": a["covariance"] / 4.0,
+        "rows": mean[1] + by * (a["rows"] - mean[1]),
+        "low": mean[0] + by * (a["low"] - mean[0]),
+        "high": mean[0] + by * (a["high"] - mean[0]),
+        "log_density": a["log_density"] - 2.0 * np.log(by),
+        f"{prefix}covariance": by**2 * a[f"{prefix}covariance"],
     }
 
 
@@ -108,7 +108,7 @@ TABLE: dict[str, Change] = {
     "intervals exchanged": lambda a: {"low": a["high"], "high": a["low"]},
     "intervals doubled": lambda a: {"low": 2.0 * a["low"] - a["high"]},
     "a table in single precision": lambda a: {"log_density": a["log_density"].astype(np.float32)},
-    "a sure table of unsure draws": _squeezed,
+    "a sure table of unsure draws": squeezed,
 }
 CONTACT: dict[str, Change] = {
     f"contact.{name} of {value:g}": lambda a, name=name, value=value: {
@@ -228,13 +228,6 @@ SHOOTING |= {
 }
 
 
-def _alike(arrays: Arrays) -> Arrays:
-    """Return a posterior that knows everything, with the moments that belong to it."""
-    samples = np.repeat(arrays["samples"][:1], len(arrays["samples"]), axis=0)
-    moments = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
-    return {"samples": samples, **moments}
-
-
 DENSITY: dict[str, Change] = {
     "another box": lambda a: {"box": a["box"] * 2.0},
     "a box turned": lambda a: {"box": a["box"][::-1].copy()},
@@ -255,7 +248,6 @@ DENSITY: dict[str, Change] = {
     },
 }  # fmt: skip
 PARTICLES: dict[str, Change] = {
-    "one draw again and again": lambda a: _alike(a),
     "a clock that stands": lambda a: {"clock": at(a["clock"], 0.0)},
     "half a window": lambda a: {"clock": at(a["clock"], 20.5, 1)},
     "a film of 100 kHz": lambda a: {"clock": np.array((1e5, 1.0, 1.0))},
@@ -268,8 +260,8 @@ PARTICLES: dict[str, Change] = {
     "noise of fewer draws": lambda a: {"departure": a["departure"][:-1]},
 }
 DRAWS: dict[str, Change] = {
-    "one draw again and again": lambda a: _alike(a),
     "noise of nothing": lambda a: {"observation": 0.0 * a["observation"]},
+    "noise of 1e-300": lambda a: {"observation": 1e-300 * a["observation"]},
     "negative noise": lambda a: {"departure": -a["departure"]},
     "noise of fewer draws": lambda a: {"observation": a["observation"][:-1]},
     "more seen than there is": lambda a: {"departure": a["departure"][:, :2]},

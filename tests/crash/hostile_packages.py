@@ -21,6 +21,7 @@ from ricochet.tasks.registry.manifests import Parameter, prior_of
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.storage.files import sha256
 from tests.crash.hostile_arrays import HUGE, OF_KIND, Change, at
+from tests.crash.sure_arrays import SURE
 
 SEED, RANDOM = 17, 165
 """Of the random cases of a kind, and how many."""
@@ -43,9 +44,9 @@ def cases(kind: str, sound: Package, reader: Reader) -> Iterator[Case]:
     yield from _manifests(sound)
     yield from _files(sound, reader)
     yield from _random(sound)
-    for name, change in OF_KIND[kind].items():
+    for name, change in (OF_KIND[kind] | SURE.get(kind, {})).items():
         with np.errstate(all="ignore"):
-            yield Case(name, replace(sound, arrays=sound.arrays | change(sound.arrays)))
+            yield Case(name, with_arrays(sound, **change(sound.arrays)))
 
 
 def forge(folder: Path, case: Case, sound: Package, reader: Reader) -> None:
@@ -82,7 +83,8 @@ def forge(folder: Path, case: Case, sound: Package, reader: Reader) -> None:
     (folder / reader.manifest).write_text(json.dumps(manifest | dict(case.manifest)))
 
 
-def _with(sound: Package, **arrays: NDArray[Any]) -> Package:
+def with_arrays(sound: Package, **arrays: NDArray[Any]) -> Package:
+    """Return a package with some arrays exchanged, or more of them."""
     return replace(sound, arrays=sound.arrays | arrays)
 
 
@@ -91,16 +93,16 @@ def _arrays(sound: Package) -> Iterator[Case]:
     for name, array in sound.arrays.items():
         if array.dtype.kind == "f":
             for value in (np.nan, np.inf, HUGE):
-                yield Case(f"{name} with {value}", _with(sound, **{name: at(array, value)}))
+                yield Case(f"{name} with {value}", with_arrays(sound, **{name: at(array, value)}))
             text = f"{name} all NaN"
-            yield Case(text, _with(sound, **{name: np.full_like(array, np.nan)}))
-        yield Case(f"{name} empty", _with(sound, **{name: array[:0]}))
-        yield Case(f"{name} of one more axis", _with(sound, **{name: array[None]}))
+            yield Case(text, with_arrays(sound, **{name: np.full_like(array, np.nan)}))
+        yield Case(f"{name} empty", with_arrays(sound, **{name: array[:0]}))
+        yield Case(f"{name} of one more axis", with_arrays(sound, **{name: array[None]}))
         if array.size > 1:  # of one alone it is written as the array that it was
-            yield Case(f"{name} of no axis", _with(sound, **{name: array.reshape(-1)[0]}))
+            yield Case(f"{name} of no axis", with_arrays(sound, **{name: array.reshape(-1)[0]}))
         less = {key: value for key, value in sound.arrays.items() if key != name}
         yield Case(f"without {name}", replace(sound, arrays=less))
-    yield Case("an array beside", _with(sound, further=np.zeros(3)))
+    yield Case("an array beside", with_arrays(sound, further=np.zeros(3)))
     yield Case("no arrays", replace(sound, arrays={"further": np.zeros(3)}))
 
 
@@ -191,5 +193,5 @@ def _random(sound: Package) -> Iterator[Case]:
     for _ in range(RANDOM):
         name, value = str(draw.choice(names)), float(draw.choice([np.nan, np.inf, HUGE]))
         place = int(draw.integers(2**31))
-        made = _with(sound, **{name: at(sound.arrays[name], value, place)})
+        made = with_arrays(sound, **{name: at(sound.arrays[name], value, place)})
         yield Case(f"{name} with {value} at {place}", made)

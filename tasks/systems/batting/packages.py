@@ -37,6 +37,7 @@ from ricochet.models.systems.batting.impacts.parameters import FRICTION_LIMIT, N
 from ricochet.models.systems.batting.shapes import Shapes
 from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, Table
 from ricochet.models.systems.batting.world import QUIET, World
+from ricochet.tasks.registry import moments
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import (
@@ -231,6 +232,8 @@ def _samples(arrays: Arrays) -> Float[ndarray, "draw 5"]:
         stated = arrays[name]
         if stated.shape != value.shape or not np.allclose(stated, value, rtol=1e-6, atol=1e-12):
             raise ValueError(f"{name} that is not that of the samples")
+    if not moments.is_spread(theta, value):
+        raise ValueError("samples that are all alike in a parameter")
     return theta
 
 

@@ -28,6 +28,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.restitution_laws import HIGHEST, LOWEST
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.systems.bouncing_ball import family_package
+from ricochet.tasks.systems.bouncing_ball.grid_agreement import NARROWEST
 
 if TYPE_CHECKING:
     from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
@@ -54,8 +55,6 @@ ratios 7.5e-5 at least (`chains.parameters`).
 LAW = "viscoelastic"
 FEWEST, MOST = 100, 100_000
 """Draws of a package; a few leave open how they spread."""
-NARROWEST = 1e-6
-"""Standard deviation of restitution, and of log10 concentration: no recording is as exact."""
 
 
 def names_of(kind: str) -> frozenset[str]:

@@ -32,6 +32,8 @@ MEAN_ERROR, VARIANCE_ERROR = 0.02, 0.03
 CHANCE, GRID_ERROR = 1e-9, 0.01
 FEWEST, MOST, MOST_POINTS = 100, 100_000, 1024
 """Draws, and points an axis."""
+NARROWEST = 1e-6
+"""Standard deviation of restitution, and of log10 concentration: no recording is as exact."""
 LARGEST = 600.0
 """Log density, nats."""
 
@@ -69,6 +71,10 @@ def check(arrays: Arrays, where: str, *, prefix: str = "") -> None:
         raise BadInput(where, found, expected)
     if not table.max() <= LARGEST:
         raise BadInput(f"{where}: log_density", "a density beyond all measure", "one in nats")
+    narrow = float(np.sqrt(np.diag(arrays[f"{prefix}covariance"])).min())
+    if not narrow >= NARROWEST:
+        found = f"a deviation of {narrow:.2g}"
+        raise BadInput(f"{where}: {prefix}covariance", found, f"{NARROWEST:g} at least")
     agreement = measure(arrays, prefix=prefix)
     allowed = math.sqrt(math.log(2.0 / CHANCE) / (2.0 * len(draws))) + GRID_ERROR
     for name, value, most in (

@@ -28,6 +28,8 @@ FEWEST, MOST, WIDEST = 8, 1_000_000, 100
 """Draws, and most columns."""
 ARRAYS = ("samples", "observation", "departure", "mean", "covariance")
 MOST_SHARES, LARGEST = 100, 1e15
+LEAST_NOISE = 1e-12
+"""Of observations, in the unit of each: that of a film is far above rounding."""
 
 
 def arrays_of(inferred: "Inferred") -> Arrays:
@@ -58,10 +60,8 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
     noise, seen = (_shape(name, arrays[name]) for name in ("departure", "observation"))
     if not FEWEST <= count <= MOST or noise[0] != count or seen[0] != count:
         raise ValueError(f"{count} samples, or noise of another length")
-    if not np.ptp(samples, axis=0).any():
-        raise ValueError("samples that are all alike")
-    if seen[1] > noise[1] or not (arrays["observation"] > 0.0).all():
-        raise ValueError("observation of more than there is, or not positive")
+    if seen[1] > noise[1] or not (arrays["observation"] >= LEAST_NOISE).all():
+        raise ValueError(f"observation of more than there is, or below {LEAST_NOISE:g}")
     if not (arrays["departure"] >= 0.0).all():
         raise ValueError("departure that is negative")
     found = {"mean": samples.mean(0), "covariance": np.atleast_2d(np.cov(samples.T))}
@@ -69,6 +69,8 @@ def evaluate(arrays: Arrays, inputs: Arrays) -> Arrays:
         stated = arrays[name]
         if stated.shape != values.shape or not np.allclose(stated, values, rtol=1e-6, atol=1e-12):
             raise ValueError(f"{name} that is not that of the {width} samples")
+    if not moments.is_spread(samples, found["covariance"]):
+        raise ValueError("samples that are all alike in a parameter")
     return {**found, "quantiles": np.quantile(samples, inputs["shares"], axis=0)}
 
 

@@ -22,7 +22,7 @@ from ricochet.models.systems.rigid_bodies.disc_crossing import FASTEST, SLOWEST
 from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
-from ricochet.tasks.registry import packages, quantities
+from ricochet.tasks.registry import moments, packages, quantities
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
@@ -164,8 +164,6 @@ def _draws(arrays: Mapping[str, Any]) -> Draws:
     rate, window, substeps = arrays["clock"]
     if not STEPS[0] <= rate * substeps <= STEPS[1]:
         raise ValueError(f"clock: {rate * substeps:g} steps a second")
-    if not np.ptp(samples, axis=0).any():
-        raise ValueError("draws that are all alike")
     _check_moments(arrays, samples)
     rest = arrays["observation"], arrays["departure"]
     return Draws(samples, *rest, rate=float(rate), window=int(window), substeps=int(substeps))
@@ -179,12 +177,14 @@ def _check(name: str, values: Any, shape: tuple[int, ...]) -> None:
 
 
 def _check_moments(arrays: Mapping[str, Any], samples: Any) -> None:
-    """Refuse a mean and a covariance that are not those of the samples."""
+    """Refuse a mean and a covariance that are not those of the samples, and samples all alike."""
     expected = {"mean": samples.mean(0), "covariance": np.cov(samples.T)}
     for name, values in expected.items():
         _check(name, arrays[name], values.shape)
         if not np.allclose(arrays[name], values, rtol=1e-6, atol=1e-12):
             raise ValueError(f"{name} that is not that of the samples")
+    if not moments.is_spread(samples, expected["covariance"]):
+        raise ValueError("samples that are all alike in a parameter")
 
 
 def _within(values: Any, low: Any, high: Any) -> bool:
