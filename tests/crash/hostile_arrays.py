@@ -80,6 +80,13 @@ def _concentrated(a: Arrays, value: float) -> Arrays:
     return moments | {"samples": pairs, "contact.concentration": kappa}
 
 
+def _of_ball(a: Arrays, level: NDArray[Any]) -> Arrays:
+    """Draws of another restitution than the grid beside them, with the moments that they have."""
+    pairs = np.stack((level, a["samples"][:, 1]), -1)
+    moments = {"mean": pairs.mean(0), "covariance": np.cov(pairs.T, bias=True)}
+    return moments | {"samples": pairs, "contact.restitution": level}
+
+
 def _spikes(a: Arrays) -> Arrays:
     """Draws of the right mean and covariance at two points each."""
     sign = np.where(np.arange(len(a["samples"])) % 4 < 2, -1.0, 1.0)
@@ -133,6 +140,8 @@ CONTACT |= {
         "contact.tail_share": 0.0 * a["contact.tail_share"] + 1.0,
         "contact.tail_ratio": 0.0 * a["contact.tail_ratio"],
     },
+    "restitution of 0.5 less": lambda a: _of_ball(a, a["contact.restitution"] - 0.5),
+    "restitution of a dull ball": lambda a: _of_ball(a, 0.3 + 0.1 * a["contact.restitution"]),
     "one draw": lambda a: _drawn(a, slice(1)),
     "a few draws": lambda a: _drawn(a, slice(50)),
     "as many equal draws": lambda a: _drawn(a, np.zeros(len(a["samples"]), dtype=int)),

@@ -83,6 +83,7 @@ def check(package: Package, where: str) -> None:
     if family:
         contact_package.check(package.arrays)
         contact_package.check_summary(package.arrays)
+        contact_package.check_apart(package)
 
 
 def _check_inputs(package: Package, where: str) -> None:

@@ -13,6 +13,7 @@ from ricochet.models.systems.bouncing_ball.contact_draws import ContactDraws
 from ricochet.tasks.registry.packages import read_package, write_package
 from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
+from tests import grid_packages
 
 SPEEDS = torch.tensor([0.3, 2.0, 4.0], dtype=torch.float64)[:, None]
 
@@ -83,10 +84,11 @@ def changed(values, place):
         ("drag", lambda v: v.astype(np.float32), "numbers of float32"),
         ("slope", lambda v: changed(v, np.nan), "not finite"),
         ("concentration", lambda v: changed(v, np.inf), "not finite"),
-        ("restitution", lambda v: changed(v, 1.2), "expected numbers from 0.01 to 1"),
-        ("restitution", lambda v: changed(v, 0.0), "expected numbers from 0.01 to 1"),
-        ("concentration", lambda v: changed(v, 0.9), "expected numbers from 1 to 1e+09"),
-        ("concentration", lambda v: 0.0 * v, "expected numbers from 1 to 1e+09"),
+        ("restitution", lambda v: changed(v, 0.991), "expected numbers from 0.3 to 0.99"),
+        ("restitution", lambda v: changed(v, 0.299), "expected numbers from 0.3 to 0.99"),
+        ("concentration", lambda v: changed(v, 9.9), "expected numbers from 10 to 100000"),
+        ("concentration", lambda v: changed(v, 1.1e5), "expected numbers from 10 to 100000"),
+        ("concentration", lambda v: 0.0 * v, "expected numbers from 10 to 100000"),
         ("tangential_loss", lambda v: changed(v, 1.5), "expected numbers from -1 to 1"),
         ("tail_share", lambda v: changed(v, -0.1), "expected numbers from 0 to 1"),
         ("tail_ratio", lambda v: changed(v, 2.0), "expected numbers from 1e-05 to 1"),
@@ -104,6 +106,32 @@ def test_what_is_no_draw_of_a_contact_is_refused_by_its_name(family, name, bad, 
         contact_package.contact_draws(replace(family, arrays=arrays))
     assert f"package: {name}: " in str(refused.value) and said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def with_restitution(package, level):
+    """The same draws of another ball, beside the grid of a package."""
+    contact = replace(draws().contact, restitution=level)
+    return contact_package.with_contacts(package, replace(draws(), contact=contact))
+
+
+LEVELS = draws().contact.restitution
+DULL, LIVELY = 0.3 + 0.1 * LEVELS, 0.96 + 0.02 * LEVELS
+
+
+def test_draws_of_another_ball_than_the_grid_beside_them_are_refused():
+    for middle, level in ((0.8, DULL), (0.6, LIVELY)):
+        grid = grid_packages.narrow(middle=(middle, 3.0))
+        with pytest.raises(BadInput, match=rf"restitution .* beside {middle} by three bounces"):
+            GRID.check(with_restitution(grid, level), "here")
+
+
+@pytest.mark.parametrize("middle", [(0.94, 3.0), (0.555, 3.0), (0.6, 1.05)])
+def test_a_lively_ball_beyond_the_paper_s_prior_is_read(tmp_path, middle):
+    """Three bounces are explained at an edge of their prior, near to the ball or far from it."""
+    made = with_restitution(grid_packages.narrow(middle=middle, deviation=(1e-3, 0.01)), LIVELY)
+    assert made.arrays["mean"][0] > made.parameters[0].high
+    write_package(tmp_path / "package", made, reader=GRID)
+    assert read_package(tmp_path / "package", reader=GRID).kind == "family"
 
 
 def test_whatever_an_inference_may_answer_is_within_the_bounds():

@@ -24,7 +24,7 @@ SPEEDS = np.array([0.05, 0.5, 2.0, 7.0])
 def draws(count: int = 200) -> ContactDraws:
     make = np.random.default_rng(1)
     columns = (
-        make.uniform(0.3, 0.999, count), 10.0 ** make.uniform(1.0, 5.0, count),
+        make.uniform(0.3, 0.99, count), 10.0 ** make.uniform(1.0, 5.0, count),
         make.normal(0.0, 0.05, count), make.normal(0.1, 0.1, count), make.uniform(0.0, 0.1, count),
         make.uniform(0.01, 1.0, count), make.uniform(0.0, 0.01, count),
     )  # fmt: skip

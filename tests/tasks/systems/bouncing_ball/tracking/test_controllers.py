@@ -23,10 +23,10 @@ PLAIN = {
 }  # fmt: skip
 ENDS = [{name: end} for name, ends in contact_package.BOUNDS.items() for end in ends]
 TOGETHER = [
-    {"concentration": 1.0, "drag": 10.0},
+    {"concentration": 10.0, "drag": 10.0},
     {"tail_share": 1.0, "tail_ratio": 1e-5, "drag": 10.0},
-    {"concentration": 1.0, "tail_share": 1.0, "tail_ratio": 1e-5, "scatter": 3.0, "slope": 1.0},
-    {"restitution": 0.01, "tangential_loss": 1.0, "drag": 10.0, "concentration": 1e9},
+    {"concentration": 10.0, "tail_share": 1.0, "tail_ratio": 1e-5, "scatter": 3.0, "slope": 1.0},
+    {"restitution": 0.3, "tangential_loss": 1.0, "drag": 10.0, "concentration": 1e5},
 ]
 
 
