@@ -26,6 +26,7 @@ from ricochet.models.systems.air_hockey.puck import dataset, mode_fitting
 from ricochet.models.systems.air_hockey.shots import crossings, objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.simulator import Disturbance
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.air_hockey.policies import packages
 from tests.oracles import hockey_modes
 
@@ -106,7 +107,7 @@ def main() -> None:
         modes = mode_fitting.fit(recording, hockey_modes.CONDITIONS.table)
         conditions = replace(hockey_modes.CONDITIONS, modes=modes)
     else:
-        conditions = packages.read(options.package).conditions(aim=AIM)
+        conditions = packages.read(options.package, key=UNSIGNED).conditions(aim=AIM)
     head = ("predicted", "scored", "Brier", "constant's", "reliability")
     print(f"{'law, banks':24s}{'shots':>7s}" + "".join(f"{name:>11s}" for name in head))
     for name, rebounds in (("one law", ()), ("two laws", conditions.modes.rebounds)):

@@ -20,6 +20,7 @@ from ricochet.models.systems.air_hockey.opponent.tracker import WINDOW, Opponent
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions, Opposed
 from ricochet.models.systems.air_hockey.table import LARGEST_ANGLE, Table
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 
 UNTIL = 1.2  # s
@@ -30,7 +31,7 @@ def main() -> None:
     """Print a row for each opponent and setting."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("package", type=Path, help="folder of a shooting package")
-    shooter = packages.read(parser.parse_args().package)
+    shooter = packages.read(parser.parse_args().package, key=UNSIGNED)
     conditions = shooter.conditions(aim=agents.AIM)
     print("opponent              setting     shot  banks   goal    m/s  other banks than cautious")
     for name, opponent in opponents().items():

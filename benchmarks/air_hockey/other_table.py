@@ -34,6 +34,7 @@ from ricochet.models.systems.air_hockey.puck.recording_plan import STROKE, Play
 from ricochet.models.systems.air_hockey.simulator import Disturbance, World
 from ricochet.tasks.console.jobs import run_all
 from ricochet.tasks.console.progress import bar
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.policies import agents, packages, train, training_data
@@ -116,7 +117,7 @@ def trained(settings: Settings, out: Path, name: str) -> dict[str, Shooter]:
     request = TrainingRequest(settings, out, seed=0)
     for step in () if train.has_packages(request) else train.steps(request)[:-1]:
         steps.take(step, lambda label: bar(f"{name}: {label}"))
-    found = (packages.read(place) for place in train.folders(request).values())
+    found = (packages.read(place, key=UNSIGNED) for place in train.folders(request).values())
     return {shooter.setting.name: shooter for shooter in found}
 
 

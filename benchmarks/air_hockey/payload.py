@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ricochet.models.systems.air_hockey.arm import payload_estimator
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.air_hockey.disturbance import disturbance_of
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
@@ -58,7 +59,9 @@ def main() -> None:
     disturbance = disturbance_of(catalogue.load_settings()[Hockey])
     print("policy               motors know it  weighed   score  off, mrad  broke a limit")
     for name in POLICIES:
-        make = partial(agents.make, packages.read(options.packages / name / "package"))
+        make = partial(
+            agents.make, packages.read(options.packages / name / "package", key=UNSIGNED)
+        )
         for known, largest in (
             (False, 0.0),
             (False, payload_estimator.LARGEST_MASS),

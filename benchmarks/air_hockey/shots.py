@@ -20,6 +20,7 @@ import numpy as np
 from ricochet.models.systems.air_hockey.puck import dynamics
 from ricochet.models.systems.air_hockey.shots import crossings, objective
 from ricochet.models.systems.air_hockey.shots.objective import SETTINGS, Conditions
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.air_hockey.policies import packages
 from tests.oracles import shot_draws
 from tests.oracles.hockey_modes import CONDITIONS
@@ -43,7 +44,7 @@ def main() -> None:
 
 def conditions_of(package: Path) -> Conditions:
     """Return what a package knows, with the aim's usual error."""
-    shooter = packages.read(package)
+    shooter = packages.read(package, key=UNSIGNED)
     return Conditions(
         shooter.modes, shooter.strokes.speed, objective.contact_covariance(), shooter.table
     )

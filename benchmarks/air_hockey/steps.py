@@ -27,6 +27,7 @@ from ricochet.models.systems.air_hockey.shot_outcome import Outcome
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy
 from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.air_hockey.policies import agents, packages
 from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 from ricochet.tasks.systems.air_hockey.validation import trials
@@ -75,7 +76,7 @@ def main() -> None:
     parser.add_argument("package", type=Path, help="folder with shooting.json")
     parser.add_argument("--shots", type=int, default=25, help="of each set")
     args = parser.parse_args()
-    shooter = packages.read(args.package)
+    shooter = packages.read(args.package, key=UNSIGNED)
     sets = {
         "at rest": (trials.starts(args.shots, seed=5), Disturbance()),
         "moving alone": (trials.task_starts("hit", args.shots, seed=6), STILL),

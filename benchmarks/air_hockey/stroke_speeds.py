@@ -22,6 +22,7 @@ import numpy as np
 from ricochet.models.arms import iiwa, iiwa_dynamics
 from ricochet.models.systems.air_hockey.shots import objective
 from ricochet.models.systems.air_hockey.shots.objective import Conditions
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.air_hockey.policies import packages
 from tests.oracles import played_strokes
 from tests.oracles.played_strokes import Played
@@ -38,7 +39,7 @@ def main() -> None:
     parser.add_argument("package", type=Path, help="folder with shooting.json")
     parser.add_argument("--strokes", type=int, default=300, help="that are tried")
     args = parser.parse_args()
-    shooter = packages.read(args.package)
+    shooter = packages.read(args.package, key=UNSIGNED)
     known = shooter.conditions(aim=0.0)
     found = [one for k in range(args.strokes) if (one := stroke(known, shooter, k)) is not None]
     print_shares(known, found)

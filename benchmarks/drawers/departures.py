@@ -25,6 +25,7 @@ from ricochet.models.systems.drawers.labels import PERIOD
 from ricochet.models.systems.drawers.tracking import follower
 from ricochet.models.systems.drawers.tracking.pace import Seen
 from ricochet.models.systems.drawers.tracking.rehearsal import WAYS
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.systems.drawers import packages
 from ricochet.tasks.systems.drawers.packages import Drawer
 from ricochet.tasks.systems.drawers.studies import recorded
@@ -97,7 +98,7 @@ def main() -> None:
             f"{given.package}: found nothing, expected a package; `ricochet train drawer` makes it"
         )
         return
-    drawer = packages.read(given.package)
+    drawer = packages.read(given.package, key=UNSIGNED)
     array, place = fresh_takes.ring_of(drawer.microphones, str(given.package))
     setting = Setting(given.drawer, array=array, place=place, seconds=SECONDS, light_off=LIGHT_OFF)
     seeds = [SEED + number for number in range(given.takes)]

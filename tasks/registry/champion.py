@@ -36,6 +36,7 @@ from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.registry.pointers import Pointer
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.registry.sources import Source, UnreachableError
 from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import read_regular, sha256, whole_folder, write_json
@@ -82,7 +83,7 @@ class Champion:
         kind: PackageKind,
         oldest: float,
         report_line: Callable[[str], None] = lambda line: None,
-        key: bytes | None = None,
+        key: Key | None = None,
     ) -> None:
         """Take up the last good package, if there is one.
 
@@ -90,19 +91,19 @@ class Champion:
             kept: Folder of the packages kept.
             oldest: Age, s since its registration, past which a posterior must not be used.
             report_line: Called with a line for everything that is not as it should be.
-            key: Public half of the key by which packages must be signed; None takes unsigned ones.
+            key: By which packages must be signed, as `signatures.demanded` says.
 
         Raises:
             ValueError: If the name could leave the folder.
             BadInput: The folder is a link, or another user made it, may write there or could move
-                it away: what is kept is the last good package.
+                it away: what is kept is the last good package. Or the key is none.
         """
         if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
             raise ValueError(f"name: need letters, digits, - and _, got {name!r}")
         self._name, self._source, self._place = name, source, kept.resolve() / name
         self._check_place()
         self._oldest, self._report_line, self._reader = oldest, report_line, kind.load_reader()
-        self._key, self._refreshing = key, threading.Lock()
+        self._key, self._refreshing = signatures.demanded(key), threading.Lock()
         self._known: tuple[str, str, float] | None = None
         self._held = self._last_good()
 

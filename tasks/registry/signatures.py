@@ -25,8 +25,12 @@ from ricochet.tasks.storage.files import read_regular, sha256
 SCHEMA = "ricochet.signature/1"
 SIGNING_KEY, PUBLIC_KEY = "RICOCHET_SIGNING_KEY", "RICOCHET_PUBLIC_KEY"
 """Environment: the file of the private half signs what is registered; the public half, a file or 64
-hexadecimal digits, is demanded of what is loaded from the registry."""
+hexadecimal digits, is demanded of what is loaded, from the registry or for a controller."""
+UNSIGNED = "unsigned"
+"""In place of a key: packages of one's own, that nobody has signed, are taken."""
 KEYS = {"schema", "signed", "key", "signature"}
+Key = bytes | Path | str
+"""A public half, a PEM file or 64 hexadecimal digits of one, or `UNSIGNED`."""
 LARGEST = 16 * 2**10
 """Bytes of a key or a signature."""
 _HEXADECIMAL = set("0123456789abcdef")
@@ -121,10 +125,21 @@ def public_key(source: Path | str) -> bytes:
     return bytes(key.public_bytes_raw())
 
 
-def laboratory_key() -> bytes | None:
-    """Return the public half that the environment demands; None where it demands none."""
-    source = os.environ.get(PUBLIC_KEY)
-    return public_key(source) if source else None
+def demanded(key: Key | None = None) -> bytes | None:
+    """Return the public half by which a package must be signed; None where it need not be.
+
+    Args:
+        key: None asks the environment for one, which may name none.
+
+    Raises:
+        BadInput: It is no key.
+    """
+    if key is None:
+        named = os.environ.get(PUBLIC_KEY)
+        return public_key(named) if named else None
+    if isinstance(key, bytes):
+        return key
+    return None if key == UNSIGNED else public_key(key)
 
 
 def signing_key() -> Path | None:

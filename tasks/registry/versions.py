@@ -30,6 +30,7 @@ from ricochet.tasks.registry.packages import (
 from ricochet.tasks.registry.pointers import DIGEST, NUMBER
 from ricochet.tasks.registry.runs import BY_SERVER, Tracker
 from ricochet.tasks.registry.server_confinement import is_within
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.storage.files import sha256, write_json
 
 FOLDER = "package"
@@ -137,19 +138,24 @@ def is_registered(tracker: Tracker, name: str, folder: Path, *, kind: PackageKin
     return any(version.tags.get(DIGEST) == digest for version in found)
 
 
-def load(tracker: Tracker, registered: Registered, *, kind: PackageKind) -> Package:
+def load(
+    tracker: Tracker, registered: Registered, *, kind: PackageKind, key: Key | None = None
+) -> Package:
     """Download, verify and read a version.
+
+    Args:
+        key: By which it must be signed, as `signatures.demanded` says.
 
     Raises:
         BadInput: If it is not there, or not exactly what its manifest promises, or another one than
-            was registered, or not signed by the key that the environment demands.
+            was registered, or not signed by the key.
     """
     version = _find(tracker, registered)
     if version is None:
         near = did_you_mean(registered.name, names(tracker))
         raise BadInput(registered.where, "nothing in the registry", f"a version{near}")
-    stated, key = str(version.tags.get(DIGEST, "none")), signatures.laboratory_key()
-    return _fetch(tracker, registered, kind.load_reader(), digest=stated, key=key)
+    stated, demanded = str(version.tags.get(DIGEST, "none")), signatures.demanded(key)
+    return _fetch(tracker, registered, kind.load_reader(), digest=stated, key=demanded)
 
 
 def _find(tracker: Tracker, registered: Registered) -> ModelVersion | None:

@@ -16,6 +16,7 @@ import numpy as np
 from ricochet.models.systems.batting.agent import Agent
 from ricochet.tasks.registry import by_source
 from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.batting import packages
 from ricochet.tasks.systems.batting.kinds import BATTER
 from ricochet.tasks.systems.batting.packages import Batter
@@ -40,16 +41,19 @@ def make(batter: Batter, *, seed: int = 0, row: str = OURS) -> Agent:
     return Agent(policy, batter.settings, batter.world(draw), draw)
 
 
-def load(source: str | Path, *, alias: str = CHAMPION, seed: int = 0) -> Agent:
+def load(
+    source: str | Path, *, alias: str = CHAMPION, seed: int = 0, key: Key | None = None
+) -> Agent:
     """Make a controller from a package folder or a name in the registry.
 
     Args:
         source: Folder that holds `batting.json`, or `batting-<set>`.
         alias: In the registry.
         seed: Of its random numbers.
+        key: By which it must be signed, as `signatures.demanded` says.
 
     Raises:
-        BadInput: If there is no such package, or it is not whole.
+        BadInput: If there is no such package, or it is not whole, or not signed by the key.
     """
-    package, where = by_source.load(source, BATTER, alias=alias)
+    package, where = by_source.load(source, BATTER, alias=alias, key=key)
     return make(packages.from_package(package, where=where), seed=seed)

@@ -37,7 +37,7 @@ from ricochet.models.systems.batting.impacts.parameters import FRICTION_LIMIT, N
 from ricochet.models.systems.batting.shapes import Shapes
 from ricochet.models.systems.batting.table import CAMERA_PERIOD, LARGEST_ANGLE, Table
 from ricochet.models.systems.batting.world import QUIET, World
-from ricochet.tasks.registry import moments
+from ricochet.tasks.registry import moments, signatures
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import (
@@ -47,6 +47,7 @@ from ricochet.tasks.registry.packages import (
     read_package,
     write_package,
 )
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.batting.kinds import BATTER
 
 SCHEMA, KIND = "ricochet.batting/2", "batting-world"
@@ -124,9 +125,14 @@ def write(
     write_package(folder, package, reader=READER)
 
 
-def read(folder: Path) -> Batter:
-    """Read what a controller knows from a folder; `BadInput` if it is not whole."""
-    return from_package(read_package(folder, reader=READER), where=str(folder))
+def read(folder: Path, *, key: Key | None = None) -> Batter:
+    """Read what a controller knows from a folder; `BadInput` if it is not whole.
+
+    Args:
+        key: By which it must be signed, as `signatures.demanded` says.
+    """
+    demanded = signatures.demanded(key)
+    return from_package(read_package(folder, reader=READER, key=demanded), where=str(folder))
 
 
 def from_package(package: Package, *, where: str) -> Batter:

@@ -19,6 +19,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.models.systems.batting.belief import flights
 from ricochet.tasks.registry.packages import read_package
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import (
     digest_of,
@@ -122,7 +123,7 @@ def law(request: TrainingRequest, progress: Progress = no_progress) -> None:
 def tried(request: TrainingRequest, progress: Progress = no_progress) -> None:
     """Follow flights with the package's filter, and write the package with what came of them."""
     settings, result = request.settings[Batting], dict(_read(request, LAW)["result"])
-    batter = packages.read(request.out / PACKAGE)
+    batter = packages.read(request.out / PACKAGE, key=UNSIGNED)
     flown = play.follow_flights(batter, settings.flights, request.seed + 1, progress)
     columns = np.array([[each.error, each.shape, each.inside] for each in flown]).T
     result["filter"] = flights.accuracy(*columns)

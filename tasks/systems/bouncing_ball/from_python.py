@@ -14,6 +14,7 @@ from numpy import ndarray
 from ricochet.tasks.registry import signatures
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.registry.sources import Source
 from ricochet.tasks.systems.bouncing_ball import contact_package, family_package
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
@@ -44,9 +45,14 @@ def calibrate(
     return dict(entry["result"])
 
 
-def load_posterior(folder: Path | str) -> Package:
-    """Return the package in a folder, checked; `BadInput` if it is not what it promises."""
-    return read_package(Path(folder), reader=POSTERIOR.load_reader())
+def load_posterior(folder: Path | str, *, key: Key | None = None) -> Package:
+    """Return the package in a folder, checked; `BadInput` if it is not what it promises.
+
+    Args:
+        key: By which it must be signed, as in `champion`.
+    """
+    demanded = signatures.demanded(key)
+    return read_package(Path(folder), reader=POSTERIOR.load_reader(), key=demanded)
 
 
 def champion(
@@ -56,7 +62,7 @@ def champion(
     *,
     oldest: float = 30 * DAY,
     report_line: Callable[[str], None] = lambda line: None,
-    key: Path | str | None = None,
+    key: Key | None = None,
 ) -> Champion:
     """Return the package in use of a name, looked up once and kept in a folder.
 
@@ -64,7 +70,8 @@ def champion(
         oldest: Age, s, past which a posterior must not be used.
         report_line: Called with a line for everything that is not as it should be.
         key: Public half of the key by which packages must be signed, a PEM file or 64 hexadecimal
-            digits; None takes unsigned ones.
+            digits; None is the one that RICOCHET_PUBLIC_KEY names, if it does; "unsigned" takes
+            unsigned ones.
     """
     found = Champion(
         name,
@@ -73,7 +80,7 @@ def champion(
         kind=POSTERIOR,
         oldest=oldest,
         report_line=report_line,
-        key=None if key is None else signatures.public_key(key),
+        key=key,
     )
     found.refresh()
     return found

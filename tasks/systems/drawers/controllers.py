@@ -15,6 +15,7 @@ from ricochet.models.systems.drawers import controller
 from ricochet.models.systems.drawers.controller import Controller
 from ricochet.tasks.registry import by_source
 from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.drawers import packages
 from ricochet.tasks.systems.drawers.kinds import DRAWER
 from ricochet.tasks.systems.drawers.packages import Drawer
@@ -25,15 +26,16 @@ def make(drawer: Drawer) -> Controller:
     return controller.make(drawer.hearing, len(drawer.microphones))
 
 
-def load(source: str | Path, *, alias: str = CHAMPION) -> Controller:
+def load(source: str | Path, *, alias: str = CHAMPION, key: Key | None = None) -> Controller:
     """Make a controller from a package folder or a name in the registry.
 
     Args:
         source: Folder that holds `drawer.json`, or `drawer-<name>`.
         alias: In the registry.
+        key: By which it must be signed, as `signatures.demanded` says.
 
     Raises:
-        BadInput: If there is no such package, or it is not whole.
+        BadInput: If there is no such package, or it is not whole, or not signed by the key.
     """
-    package, where = by_source.load(source, DRAWER, alias=alias)
+    package, where = by_source.load(source, DRAWER, alias=alias, key=key)
     return make(packages.from_package(package, where=where))

@@ -37,6 +37,7 @@ from ricochet.models.systems.drawers.labels import FRAME, MOST_MICROPHONES
 from ricochet.models.systems.drawers.place.estimator import PlaceEstimator
 from ricochet.models.systems.drawers.speed.estimator import CLASSES, SpeedEstimator
 from ricochet.models.systems.drawers.tracking import follower
+from ricochet.tasks.registry import signatures
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import (
@@ -47,6 +48,7 @@ from ricochet.tasks.registry.packages import (
     write_package,
 )
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.drawers.kinds import DRAWER
 
 SCHEMA, KIND = "ricochet.drawer/2", "drawer-hearing"
@@ -110,9 +112,14 @@ def write(
     write_package(folder, package, reader=READER)
 
 
-def read(folder: Path) -> Drawer:
-    """Read what a controller knows from a folder; `BadInput` if it is not whole."""
-    return from_package(read_package(folder, reader=READER), where=str(folder))
+def read(folder: Path, *, key: Key | None = None) -> Drawer:
+    """Read what a controller knows from a folder; `BadInput` if it is not whole.
+
+    Args:
+        key: By which it must be signed, as `signatures.demanded` says.
+    """
+    demanded = signatures.demanded(key)
+    return from_package(read_package(folder, reader=READER, key=demanded), where=str(folder))
 
 
 def from_package(package: Package, *, where: str) -> Drawer:

@@ -22,10 +22,11 @@ from ricochet.models.systems.rigid_bodies.disc_crossing import FASTEST, SLOWEST
 from ricochet.models.systems.rigid_bodies.pendulum_limits import PARAMETERS, UNITS
 from ricochet.models.systems.rigid_bodies.pendulum_steps import Bodies
 from ricochet.models.systems.rigid_bodies.pendulum_tracking import Draws
-from ricochet.tasks.registry import moments, packages, quantities
+from ricochet.tasks.registry import moments, packages, quantities, signatures
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import Arrays, Package
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.rigid_bodies.kinds import PENDULUM
 
 KIND = "particles"
@@ -90,9 +91,15 @@ def draws_of(package: Package, *, rate: float | None = None) -> Draws:
     return draws
 
 
-def read(folder: Path, *, rate: float | None = None) -> Draws:
-    """Read the draws of a package in a folder; `BadInput` if it is not whole or means nothing."""
-    return draws_of(packages.read_package(folder, reader=READER), rate=rate)
+def read(folder: Path, *, rate: float | None = None, key: Key | None = None) -> Draws:
+    """Read the draws of a package in a folder; `BadInput` if it is not whole or means nothing.
+
+    Args:
+        rate: As in `draws_of`.
+        key: By which it must be signed, as `signatures.demanded` says.
+    """
+    package = packages.read_package(folder, reader=READER, key=signatures.demanded(key))
+    return draws_of(package, rate=rate)
 
 
 def watched(draws: Draws) -> Arrays:

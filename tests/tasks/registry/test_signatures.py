@@ -195,6 +195,7 @@ def test_what_is_registered_is_signed_and_what_is_loaded_must_be(
     assert versions.load(tracker, register("signed"), kind=POSTERIOR).name == "ball-signed"
     with pytest.raises(BadInput, match="no signature"):
         versions.load(tracker, unsigned, kind=POSTERIOR)
+    assert versions.load(tracker, unsigned, kind=POSTERIOR, key=signatures.UNSIGNED)
     monkeypatch.setenv(signatures.PUBLIC_KEY, "ab" * 32)
     with pytest.raises(BadInput, match="expected one of key abab"):
         versions.load(tracker, versions.Registered("ball-signed", "2"), kind=POSTERIOR)

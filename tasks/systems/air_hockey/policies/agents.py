@@ -11,17 +11,18 @@ import warnings
 from pathlib import Path
 
 from ricochet.models.core import compiled
-from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.air_hockey.agent import ShootingAgent
 from ricochet.models.systems.air_hockey.shots.angle_policies import EnergyPolicy, ExhaustivePolicy
 from ricochet.models.systems.air_hockey.shots.checked_policy import CheckedPolicy
 from ricochet.models.systems.air_hockey.strike_choice import ALL, Skill
 from ricochet.models.systems.air_hockey.strike_plan import StrikeContext
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry import by_source
 from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import packages
-from ricochet.tasks.systems.air_hockey.policies.packages import READER, Shooter
+from ricochet.tasks.systems.air_hockey.policies.packages import Shooter
 
 NOISE = 2e-3
 """Assumed standard deviation of an observed place, m per axis."""
@@ -47,7 +48,12 @@ def make(
 
 
 def load(
-    source: str | Path, *, alias: str = CHAMPION, table: Table | None = None, noise: float = NOISE
+    source: str | Path,
+    *,
+    alias: str = CHAMPION,
+    table: Table | None = None,
+    noise: float = NOISE,
+    key: Key | None = None,
 ) -> ShootingAgent:
     """Make an agent from a package folder or a name in the registry.
 
@@ -55,31 +61,16 @@ def load(
         source: Folder that holds `shooting.json`, or `shooting-<setting>`.
         table: The table it is to play on; the standard one when absent.
         noise: Standard deviation of an observed place, m per axis.
+        key: By which it must be signed, as `signatures.demanded` says.
 
     Raises:
-        BadInput: If there is no such package, or it is not whole, or of another table.
+        BadInput: If there is no such package, or it is not whole, or of another table, or not
+            signed by the key.
 
     Warns:
         RuntimeWarning: If numba is not installed: a step then takes longer than its 20 ms.
     """
     if not compiled.available():
         warnings.warn("numba is not installed: steps take over 20 ms", RuntimeWarning, 2)
-    if (Path(source) / READER.manifest).exists():
-        return make(packages.read(Path(source), table=table), noise=noise)
-    if not POLICY.matches(str(source)):
-        wanted = f"a folder with {READER.manifest}, or a name {POLICY.pattern}"
-        raise BadInput(str(source), "no package", wanted)
-    POLICY.refuse(str(source))
-    return make(_registered(str(source), alias, table), noise=noise)
-
-
-def _registered(name: str, alias: str, table: Table | None) -> Shooter:
-    from ricochet.tasks.registry import runs, versions
-
-    tracker = runs.connect()
-    version = versions.resolve(tracker, name, alias)
-    if version is None:
-        raise BadInput(name, f"no {alias} in the registry", "one; see ricochet validate --help")
-    package = versions.load(tracker, version, kind=POLICY)
-    where = f"{name} version {version.version}"
-    return packages.from_package(package, where=where, table=table)
+    package, where = by_source.load(source, POLICY, alias=alias, key=key)
+    return make(packages.from_package(package, where=where, table=table), noise=noise)

@@ -28,6 +28,7 @@ from ricochet.models.systems.air_hockey.shots import energy_network, objective
 from ricochet.models.systems.air_hockey.shots.energy_network import Energy
 from ricochet.models.systems.air_hockey.shots.objective import Conditions, Setting
 from ricochet.models.systems.air_hockey.table import Table
+from ricochet.tasks.registry import signatures
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import (
@@ -38,6 +39,7 @@ from ricochet.tasks.registry.packages import (
     write_package,
 )
 from ricochet.tasks.registry.quantities import Quantity
+from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.systems.air_hockey.kinds import POLICY
 from ricochet.tasks.systems.air_hockey.policies import policy_checks
 from ricochet.tasks.systems.air_hockey.policy_names import PREFIX
@@ -120,9 +122,14 @@ def write(
     write_package(folder, package, reader=READER)
 
 
-def read(folder: Path, *, table: Table | None = None) -> Shooter:
-    """Read a shooter from a verified package; see `from_package`."""
-    return from_package(read_package(folder, reader=READER), where=str(folder), table=table)
+def read(folder: Path, *, table: Table | None = None, key: Key | None = None) -> Shooter:
+    """Read a shooter from a verified package; see `from_package`.
+
+    Args:
+        key: By which it must be signed, as `signatures.demanded` says.
+    """
+    package = read_package(folder, reader=READER, key=signatures.demanded(key))
+    return from_package(package, where=str(folder), table=table)
 
 
 def from_package(package: Package, *, where: str, table: Table | None = None) -> Shooter:

@@ -26,6 +26,7 @@ from ricochet.models.systems.air_hockey.simulator import Disturbance
 from ricochet.tasks.console.progress import part
 from ricochet.tasks.figures import style
 from ricochet.tasks.general_settings import Quick
+from ricochet.tasks.registry.signatures import UNSIGNED
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts
@@ -131,7 +132,7 @@ def policies(
     requests = [TrainingRequest(settings, place, seed, fallbacks=places) for place in places]
     request = next((each for each in requests if train.has_packages(each)), requests[-1])
     train.train(request, progress)
-    found = (packages.read(place) for place in train.folders(request).values())
+    found = (packages.read(place, key=UNSIGNED) for place in train.folders(request).values())
     return {shooter.setting.name: shooter for shooter in found}
 
 
