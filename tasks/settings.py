@@ -6,10 +6,13 @@
 A value is refused unless its key is known, its type is right and it lies in its range. The fields
 have no defaults: params.yaml beside the packages holds every value once. Several classes may share
 a section, each with keys of its own: so a system adds a key to a section that all systems have.
+Settings are recorded with each run: a text that holds a password, as an address may, is refused.
 """
 
 import functools
 import os
+import re
+import urllib.parse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -35,6 +38,9 @@ PARAMS_FILE = Path(__file__).resolve().parents[1] / "params.yaml"
 
 Sections = Sequence[tuple[str, type]]
 """Name and class of each section."""
+
+_PASSWORD = re.compile(r"//[^/@]*:[^@]*@|(?:^|[?&#\s])\w*passw\w*\s*=", re.IGNORECASE)
+"""Of `scheme://user:password@host`, or among the words of an address."""
 
 S = TypeVar("S")
 
@@ -106,6 +112,7 @@ def _read(path: Path, types: Types) -> Values:
         keys = _known(name, types, f"{path}: {name}")
         for key, value in _mapping(part, f"{path}: {name}", "keys with values"):
             where = f"{path}: {name}.{key}"
+            _refuse_password(value, where)
             values[name, key] = _checked(_known(key, keys, where), value, where)
     return values
 
@@ -120,11 +127,22 @@ def _overridden(override: str, types: Types) -> Values:
     """Read `section.key=value`."""
     where = f"--set {override[:_SHOWN]}"
     name, equals, text = override.partition("=")
+    _refuse_password(text, f"--set {name[:_SHOWN]}")
     section, dot, key = name.strip().partition(".")
     if not equals or not dot:
         raise BadInput(where, shown(override), f"section.key=value{_whole_key(section, types)}")
     kind = _known(key, _known(section, types, where), where)
-    return {(section, key): _checked(kind, checked_yaml.parse(text, where), where)}
+    value = checked_yaml.parse(text, where)
+    _refuse_password(value, f"--set {name[:_SHOWN]}")
+    return {(section, key): _checked(kind, value, where)}
+
+
+def _refuse_password(value: Any, where: str) -> None:
+    """Refuse a text that holds a password, or a list with one, without showing it."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str) and _PASSWORD.search(urllib.parse.unquote(each)):
+            expected = "an address without it, since settings are recorded"
+            raise BadInput(where, "a password", expected)
 
 
 def _whole_key(key: str, types: Types) -> str:

@@ -60,6 +60,16 @@ def test_a_folder_that_a_verb_made_and_left_empty_goes_again(verb, tmp_path):
     assert (tmp_path / "c" / "kept").is_file()
 
 
+def test_a_password_in_a_setting_reaches_no_verb(verb, tmp_path, capsys):
+    begun = []
+    verb(begun.append)
+    setting = "search.storage=postgresql://lab:hidden@192.0.2.1/optuna"
+    assert cli.main(["calibrate", "--set", setting, "--out", str(tmp_path)]) == 2
+    assert begun == []
+    said = capsys.readouterr().err
+    assert "--set search.storage: found a password" in said and "hidden" not in said
+
+
 def test_the_verbs_of_the_contract_are_there():
     promised = {"calibrate", "capture", "simulate", "train density", "nightly", "study cup", "up"}
     assert promised | {"validate", "promote", "rollback", "doctor"} <= set(WORDS)

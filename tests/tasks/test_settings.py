@@ -197,3 +197,52 @@ def test_every_key_is_read_where_its_section_is_known(section):
     knowing = [node for nodes in modules() if imports(nodes, section) for node in nodes]
     attributes = {node.attr for node in knowing if isinstance(node, ast.Attribute)}
     assert {field.name for field in fields(section)} <= attributes
+
+
+WITH_PASSWORDS = (
+    ("search.storage", "postgresql://lab:hidden@192.0.2.1/optuna?sslmode=verify-full"),
+    ("search.storage", "postgresql://lab:hid/den@192.0.2.1/optuna"),
+    ("search.storage", "postgresql://lab%3Ahidden@192.0.2.1/optuna"),
+    ("search.storage", "postgresql://lab@192.0.2.1/optuna?password=hidden"),
+    ("search.storage", "postgresql://lab@192.0.2.1/optuna?sslmode=disable&pass%77ord=hidden"),
+    ("search.storage", "host=192.0.2.1 password=hidden"),
+    ("compute.address", "tls://lab:hidden@192.0.2.1:8786"),
+    ("real.robot", "tcp://lab:hidden@192.0.2.7"),
+)
+
+
+@pytest.mark.parametrize(("key", "address"), WITH_PASSWORDS)
+def test_a_password_is_refused_where_settings_are_read_and_is_not_shown(tmp_path, key, address):
+    section, name = key.split(".")
+    file = write(tmp_path, f"{section}: {{{name}: '{address}'}}")
+    written = ((file, []), (None, [f"{key}={address}"]), (None, [f"{key}='{address}'"]))
+    for params, overrides in written:
+        with pytest.raises(BadInput, match=rf"{key}: found a password, .* recorded") as refused:
+            catalogue.load_settings(params, overrides)
+        assert "hid" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["serch.storage=//u:hidden@h", 'search.storage="\\x2f/u:hidden@h"']
+)
+def test_nor_is_a_password_shown_of_a_mistyped_key_or_an_escaped_text(text):
+    with pytest.raises(BadInput, match="found a password") as refused:
+        catalogue.load_settings(None, [text])
+    assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "search.storage=postgresql://lab@192.0.2.1:5432/optuna?sslmode=verify-full",
+        "search.storage=postgresql://lab@:5433/optuna?host=/run",
+        "search.storage=postgresql://lab@[2001:db8::1]:5432/optuna",
+        "compute.address=tls://192.0.2.1:8786",
+        "real.robot=192.0.2.7",
+        "capture.remote=night@lab",
+    ],
+)
+def test_an_address_without_a_password_is_taken(override):
+    key, _, address = override.partition("=")
+    loaded = catalogue.load_settings(None, [override])
+    assert address in str([vars(each) for each in loaded.sections.values()]), key
