@@ -1,6 +1,8 @@
 """Logs never grow beyond a bound, and a process that writes to one goes on doing so."""
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -48,6 +50,28 @@ def test_a_log_that_is_not_full_or_not_there_is_left(tmp_path):
     log.write_text("ten bytes.")
     assert not logs.rotate(log, largest=10, kept=2)
     assert log.read_text() == "ten bytes." and len(list(tmp_path.iterdir())) == 1
+
+
+def test_no_part_is_lost_while_a_full_disk_takes_no_copy(tmp_path, monkeypatch):
+    log = tmp_path / "a.log"
+    log.write_text("x" * 100)
+    for number in (1, 2, 3):
+        (tmp_path / f"a.log.{number}").write_text(f"part {number}")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+    def copy_half(source, target):
+        target.write(source.read(50))
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfileobj", copy_half)
+        for _ in range(4):
+            assert not logs.rotate(log, largest=10, kept=3)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+    assert logs.rotate(log, largest=10, kept=3)
+    parts = [(tmp_path / f"a.log.{number}").read_text() for number in (1, 2, 3)]
+    assert parts == ["x" * 20, "part 1", "part 2"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(before)
 
 
 def test_what_an_earlier_child_said_stays_in_the_log(tmp_path, monkeypatch):
