@@ -105,14 +105,13 @@ def put_back(
             another user could move it away, or space is short.
         BusyError: Another process restores it.
     """
-    stated = stated or Stated()
+    stated, found = stated or Stated(), manifests.read(folder)
     secret_files.refuse_shared_way(state)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
         if place.exists() and any(place.iterdir()):
             expected = "an empty folder, none, or --replace, which keeps what is there beside it"
             raise BadInput(str(place), "a folder with something in it", expected)
-    found = manifests.read(folder)
     servers = _servers(found, state, stated)
     for place in places.moves:
         output_folder(place.parent)

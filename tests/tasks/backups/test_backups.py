@@ -102,6 +102,16 @@ def test_a_backup_never_overwrites_and_a_state_that_is_not_empty_stays(state, tm
     assert int(found()[0][CHAMPION]) == 2
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_folder_without_a_backup_is_named_before_the_state(state, tmp_path, replace):
+    (tmp_path / "empty").mkdir()
+    for wrong in ("absent", "empty"):
+        with pytest.raises(BadInput, match=f"{wrong}/backup.json") as refused:
+            restore.put_back(tmp_path / wrong, state, replace=replace)
+        assert "--replace" not in str(refused.value)
+    assert int(found()[0][CHAMPION]) == 2
+
+
 def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, monkeypatch):
     class Stopped(datetime):
         @classmethod
