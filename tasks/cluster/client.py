@@ -6,8 +6,9 @@ worker that is lost costs the job that it was doing, which another does again; a
 Where the scheduler or all workers are gone for the stated patience, the run ends in one line, and a
 journal keeps what was done.
 
-    scheduler gone   the client's connection ends, and is not made again in `ANSWER` s
-    workers gone     none for `compute.patience` s while jobs are left
+    scheduler gone     the client's connection ends, and is not made again in `ANSWER` s
+    scheduler silent   it is connected and says of no worker for `compute.patience` s
+    workers gone       none for `compute.patience` s while jobs are left
 """
 
 import contextlib
@@ -83,8 +84,8 @@ class Cluster:
                 self._check(client)
                 looked, seen = now, now if _workers(client) else seen
             if now > seen + self.compute.patience:
-                found = f"no worker at {self.compute.address} for {self.compute.patience:g} s"
-                raise RuntimeError(f"{found}; {GONE}")
+                found = f"no worker, or no answer, at {self.compute.address}"
+                raise RuntimeError(f"{found} for {self.compute.patience:g} s; {GONE}")
 
     def _fetched(
         self, ready: Sequence[Any], places: dict[Any, int]
@@ -185,9 +186,9 @@ def _connect(compute: Compute) -> Any:
 
 
 def _workers(client: Any) -> int:
-    """Return how many workers there are; 0 where the scheduler does not say."""
+    """Return how many workers there are; 0 where the scheduler does not say in `ANSWER` s."""
     with contextlib.suppress(Exception):
-        return len(client.run_on_scheduler(_count))
+        return len(client.run_on_scheduler(_count, callback_timeout=ANSWER))
     return 0
 
 
