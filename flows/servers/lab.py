@@ -73,7 +73,8 @@ def load(path: Path) -> Lab:
     """
     content = checked_yaml.read(path, "a file of a lab's servers")
     if not isinstance(content, dict):
-        raise BadInput(str(path), type(content).__name__, "keys with values")
+        found = "an empty file" if content is None else type(content).__name__
+        raise BadInput(str(path), found, "keys with values")
     return _placed(checked(_parsed(content, str(path)), str(path)), path)
 
 

@@ -29,7 +29,13 @@ from ricochet.tasks.recordings import audio_files, manifests, media_files, sessi
 from ricochet.tasks.recordings.audio_files import Audio
 from ricochet.tasks.recordings.sessions import Session, Take
 from ricochet.tasks.storage import checked_json, limits
-from ricochet.tasks.storage.files import digest_of, sha256, write_bytes, write_json
+from ricochet.tasks.storage.files import (
+    digest_of,
+    sha256,
+    what_lies_at,
+    write_bytes,
+    write_json,
+)
 
 SCHEMA, REPORT = "ricochet.import/1", "import.json"
 SUFFIXES = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".mp3", *media_files.SUFFIXES)
@@ -82,11 +88,11 @@ def find(paths: Sequence[Path]) -> tuple[Path, ...]:
     found = [file for path in paths for file in (_inside(path) if path.is_dir() else [path])]
     for file in found:
         if not file.exists():
-            raise BadInput(str(file), "nothing there", "a recording, or a folder of them")
+            raise BadInput(str(file), what_lies_at(file), "a recording, or a folder of them")
         if file.suffix.lower() not in SUFFIXES:
             raise BadInput(str(file), f"a name that ends in {file.suffix!r}", ", ".join(SUFFIXES))
         if not file.is_file():
-            raise BadInput(str(file), "nothing", "a recording")
+            raise BadInput(str(file), what_lies_at(file), "a recording")
         if file.stat().st_size > limits.SOUND:
             raise BadInput(str(file), f"{file.stat().st_size} bytes", f"at most {limits.SOUND}")
     if not 1 <= len(found) <= MOST_FILES:

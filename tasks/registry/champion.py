@@ -17,7 +17,6 @@ numpy and safetensors alone; MLflow is asked over its REST interface, by the sta
 """
 
 import contextlib
-import math
 import re
 import shutil
 import tempfile
@@ -34,7 +33,7 @@ from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.registry import pointers, signatures
 from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import PackageKind
-from ricochet.tasks.registry.packages import Package, read_package
+from ricochet.tasks.registry.packages import Package, read_signed
 from ricochet.tasks.registry.pointers import Pointer
 from ricochet.tasks.registry.signatures import Key
 from ricochet.tasks.registry.sources import Source, UnreachableError
@@ -186,9 +185,8 @@ class Champion:
 
     def _read(self, folder: Path) -> tuple[Package, float]:
         """Return a verified package, and when it was signed, s; infinity without a key."""
-        package = read_package(folder, reader=self._reader, name=self._name, key=self._key)
-        found = None if self._key is None else signatures.read(folder, self._reader)
-        return _frozen(package), math.inf if found is None else float(found.signed)
+        package, signed = read_signed(folder, reader=self._reader, name=self._name, key=self._key)
+        return _frozen(package), signed
 
     def _last_good(self) -> Posterior | None:
         facts = self._pointed()

@@ -55,9 +55,9 @@ def parse(path: Path, content: bytes, reader: Reader, *, name: str | None = None
         raise BadInput(str(path), f"keys {_short(sorted(manifest))}", f"keys {sorted(KEYS)}")
     _check_name(path, manifest["name"], name)
     _check_digests(path, manifest["files"], reader)
-    for name in ("kind", "data_digest", "git_commit"):
-        if not _is_text(manifest[name]):
-            raise BadInput(f"{path}: {name}", _short(manifest[name]), "a short printable text")
+    for fact in ("kind", "data_digest", "git_commit"):
+        if not _is_text(manifest[fact]):
+            raise BadInput(f"{path}: {fact}", _short(manifest[fact]), "a short printable text")
     if not isinstance(manifest["settings"], dict):
         raise BadInput(f"{path}: settings", _short(manifest["settings"]), "a JSON object")
     parameters = _parameters(path, manifest["parameters"])

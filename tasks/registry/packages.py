@@ -122,6 +122,14 @@ def remove_package(folder: Path) -> None:
 def read_package(
     folder: Path, *, reader: Reader, name: str | None = None, key: bytes | None = None
 ) -> Package:
+    """Read a package, checked; see `read_signed`."""
+    package, _ = read_signed(folder, reader=reader, name=name, key=key)
+    return package
+
+
+def read_signed(
+    folder: Path, *, reader: Reader, name: str | None = None, key: bytes | None = None
+) -> tuple[Package, float]:
     """Read a package after checking names, sizes, digests, its meaning and the self-test.
 
     Args:
@@ -129,13 +137,14 @@ def read_package(
         key: Public half of the key by which it must be signed, which is looked at before any
             array; None takes unsigned ones.
 
+    Returns:
+        The package, and when it was signed, s since 1970; infinity without a key.
+
     Raises:
         BadInput: If anything in the folder is not exactly what the manifest promises.
     """
     _check_names(folder, reader)
-    signatures.read(folder, reader)
-    if key is not None:
-        signatures.verify(folder, reader, key)
+    signed = signatures.verify(folder, reader, key)
     path = folder / reader.manifest
     manifest = manifests.parse(path, _regular(path, LARGEST_TEXT), reader, name=name)
     digests, (numbers, checks, expected) = manifest["files"], reader.content
@@ -158,7 +167,7 @@ def read_package(
     tested = _unprefixed("output.", reference).values()
     if not tested or not all(array.size for array in tested):
         raise BadInput(str(folder), "a self-test without outputs", "reference outputs")
-    return package
+    return package, signed
 
 
 def check_names(package: Package, names: Iterable[str], where: str) -> None:

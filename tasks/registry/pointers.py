@@ -27,7 +27,8 @@ class Pointer:
     Attributes:
         digest: SHA-256 of its manifest.
         registered: When it was registered, s since 1970.
-        run: The run whose files hold the package; empty for a folder.
+        run: The run whose files hold the package, or its name in a plain folder; empty where a
+            controller has kept it.
     """
 
     version: str

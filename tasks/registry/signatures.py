@@ -9,6 +9,7 @@ and the manifest has the name of the package and the digests of all its other fi
 that of the registration: a server that states another one makes no old package look fresh.
 """
 
+import math
 import os
 import stat
 import time
@@ -60,16 +61,19 @@ def read(folder: Path, reader: Reader) -> Signature | None:
     return Signature(found["signed"], key, value)
 
 
-def verify(folder: Path, reader: Reader, key: bytes) -> float:
-    """Return when a package was signed, s since 1970.
+def verify(folder: Path, reader: Reader, key: bytes | None) -> float:
+    """Return when a package was signed, s since 1970; infinity without a key.
 
     Args:
-        key: The public half.
+        key: The public half; None takes unsigned ones, and looks at the form of a signature alone.
 
     Raises:
-        BadInput: It is unsigned, of another key, or the signature is not that of its manifest.
+        BadInput: It is malformed, or with a key: it is unsigned, of another key, or the signature
+            is not that of its manifest.
     """
     path, found = folder / reader.signature, read(folder, reader)
+    if key is None:
+        return math.inf
     if found is None:
         raise BadInput(str(folder), "no signature", f"one of key {key.hex()}")
     if found.key != key:

@@ -71,12 +71,16 @@ class Server:
     login: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse with BadInput plain http to another machine, where anyone could answer."""
-        parts = urllib.parse.urlsplit(self.address)
+        """Refuse with BadInput what is no address, and plain http to another machine."""
+        expected = "http on loopback, or https"
+        try:
+            parts = urllib.parse.urlsplit(self.address)
+        except ValueError as error:
+            raise BadInput("registry", repr(self.address), expected) from error
         if parts.scheme == "https" and parts.hostname:
             return
         if parts.scheme != "http" or parts.hostname not in LOOPBACK:
-            raise BadInput("registry", repr(self.address), "http on loopback, or https")
+            raise BadInput("registry", repr(self.address), expected)
 
     def resolve(self, name: str, reader: Reader) -> Pointer:
         """Look up the champion of a name; UnreachableError without an answer or an alias."""

@@ -32,6 +32,7 @@ _LARGEST_KEPT = 2**28
 """Bytes of arrays that are kept, packed and unpacked; more are made anew."""
 _SHOWN = 300
 """Characters of a path in a line."""
+_ENTRIES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
 _SEAL = "seal"
 """The array of a kept file that names its key and the digest of the others."""
 
@@ -126,6 +127,15 @@ def _bounded(path: Path, file: BufferedReader, largest: int) -> bytes:
     if len(content) > largest:
         raise BadInput(shown(path), f"more than {largest} bytes", f"at most {largest} bytes")
     return content
+
+
+def what_lies_at(path: Path) -> str:
+    """Say in words what lies at a path where a file is expected."""
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except OSError:
+        return "a link that leads nowhere" if path.is_symlink() else "nothing there"
+    return _ENTRIES.get(kind, "no regular file")
 
 
 def shown(path: Path) -> str:

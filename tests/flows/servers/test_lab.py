@@ -82,6 +82,8 @@ def test_the_example_in_the_documentation_is_one():
         ("host: 0.0.0.0", "0.0.0.0 without an encrypting proxy, expected loopback"),
         ("host: 0.0.0.0\nbehind_proxy: true\nlogin: false", "0.0.0.0 without a login"),
         ("[1]", "found list, expected keys with values"),
+        ("", "found an empty file, expected keys with values"),
+        ("# nothing yet", "found an empty file, expected keys with values"),
         ("a: [", "found no YAML"),
         ("a: !!python/object:os.system {}", "found no YAML"),
         ("\x00", "found no YAML"),

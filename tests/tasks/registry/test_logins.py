@@ -53,3 +53,9 @@ def test_a_server_is_told_who_asks_and_another_machine_is_not_without_encryption
     assert decoded(registry.headers[0]) == LOGIN
     with pytest.raises(BadInput, match="http on loopback, or https"):
         sources.Server("http://lab.example", login=file)
+
+
+@pytest.mark.parametrize("address", ["http://[", "https://[::1", "", "http://"])
+def test_what_is_no_address_of_a_server_is_refused_in_one_line(address):
+    with pytest.raises(BadInput, match=r"registry: found .* expected http on loopback, or https"):
+        sources.Server(address)

@@ -216,3 +216,13 @@ def test_the_commands_of_the_page_make_keys_that_sign_and_verify(tmp_path, writt
     put(written, content)
     public = signatures.public_key(tmp_path / "laboratory.pub")
     assert signatures.verify(written, GRID, public) == content["signed"]
+
+
+def test_a_signature_is_read_once(tmp_path, written, ours, monkeypatch):
+    private, public = ours
+    put(written, signatures.sign(written, GRID, private))
+    held, read, count = hold(Folder(written.parent), tmp_path, public), signatures.read, []
+    monkeypatch.setattr(signatures, "read", lambda *given: count.append(given) or read(*given))
+    assert held.refresh() and len(count) == 1
+    packages.read_package(written, reader=GRID, key=public)
+    assert len(count) == 2

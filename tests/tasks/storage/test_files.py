@@ -167,3 +167,19 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path, make, foun
     with pytest.raises(BadInput, match=f"(?i)found .*{found}|{found}.*expected a file") as error:
         files.read_regular(make(tmp_path / "one"), "a file", largest=100)
     assert str(error.value).isprintable() and len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("put", "found"),
+    [
+        (lambda path: None, "nothing there"),
+        (os.mkfifo, "a pipe"),
+        (Path.mkdir, "a folder"),
+        (lambda path: path.symlink_to("absent"), "a link that leads nowhere"),
+        (lambda path: path.symlink_to(path), "a link that leads nowhere"),
+        (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
+    ],
+)
+def test_what_lies_in_place_of_a_file_is_said(tmp_path, put, found):
+    put(tmp_path / "one.wav")
+    assert files.what_lies_at(tmp_path / "one.wav") == found

@@ -17,7 +17,7 @@ from ricochet.tasks.recordings import sessions as recordings
 from ricochet.tasks.registry.packages import MANIFEST
 from ricochet.tasks.settings import Settings
 from ricochet.tasks.storage import limits
-from ricochet.tasks.storage.files import digest_of, sha256
+from ricochet.tasks.storage.files import digest_of, sha256, what_lies_at
 from ricochet.tasks.storage.provenance import code_digest, git_commit, workplace
 from ricochet.tasks.systems.bouncing_ball.calibration import folders
 from ricochet.tasks.systems.bouncing_ball.settings import Calibrate, Density
@@ -210,7 +210,7 @@ def _refuse_clips(folder: Path) -> None:
 
 def _bare_target(path: Path, folder: Path, *, several: bool) -> CalibrationTarget:
     if not path.is_file():
-        raise BadInput(str(path), "nothing", "a recording")
+        raise BadInput(str(path), what_lies_at(path), "a recording")
     digest = sha256(path, largest=limits.SOUND)
     if several:
         folder = folders.of_recording(folder, digest)

@@ -1,6 +1,7 @@
 """Drops recorded elsewhere: exported, imported, and the same session is there again."""
 
 import json
+import os
 import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
-from ricochet.tasks.recordings import sessions
+from ricochet.tasks.recordings import importing, sessions
 from ricochet.tasks.storage import files
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import import_notes, recording_import
@@ -279,6 +280,22 @@ def test_a_microphone_below_the_surface_is_named(tmp_path):
     assert import_notes._below(small_sessions.plan(tmp_path, rig=RIG)) == ""
     said = import_notes._below(small_sessions.plan(tmp_path, rig=rig))
     assert "below the surface, which is z = 0: channel 1;" in said
+
+
+@pytest.mark.parametrize(
+    ("put", "found"),
+    [
+        (os.mkfifo, "a pipe"),
+        (lambda path: path.symlink_to("absent"), "a link that leads nowhere"),
+    ],
+)
+def test_what_lies_in_place_of_a_recording_is_said(tmp_path, capsys, put, found):
+    clip = tmp_path / "clip.wav"
+    put(clip)
+    with pytest.raises(BadInput, match=f"found {found}, expected a recording"):
+        importing.find([clip])
+    assert cli.main(["calibrate", str(clip), "--no-publish", "--out", str(tmp_path / "out")]) == 2
+    assert f"clip.wav: found {found}, expected a recording" in capsys.readouterr().err
 
 
 def test_what_cannot_be_imported_is_refused_before_a_server_is_started(asked, monkeypatch, capsys):
