@@ -27,8 +27,10 @@ lately: heavy ones, each of which may take a hundred megabytes, others, and file
 which wait for their sender."""
 WAIT = 30.0
 """Longest wait for a place, s."""
+SIZES = (b"content-length", b"transfer-encoding")
+"""Headers of a body."""
 FREE = re.compile(r"/|/health|/version|/static-files/.*")
-"""What is answered without work."""
+"""What is answered without work, where no body has to be read."""
 
 
 class Shared:
@@ -67,11 +69,17 @@ class Shared:
 
     def _kind(self, scope: Any) -> str:
         """Return which places a request takes; none where it is answered without work."""
-        if FREE.fullmatch(scope["path"]):
+        if FREE.fullmatch(scope["path"]) and _is_bare(scope):
             return ""
         if scope["method"] == "PUT" and self.written.fullmatch(scope["path"]):
             return "file"
         return "heavy" if HEAVY.fullmatch(scope["path"]) else "light"
+
+
+def _is_bare(scope: Any) -> bool:
+    """Tell whether a request asks for something, and brings nothing."""
+    sizes = [value for name, value in scope["headers"] if name in SIZES]
+    return scope["method"] in ("GET", "HEAD") and all(value == b"0" for value in sizes)
 
 
 async def _whole(receive: Receive) -> list[Message]:

@@ -41,17 +41,17 @@ class Server:
     def held(self):
         return sum(len(each.held) + len(each.waiting) for each in self.shared.turns.values())
 
-    def ask(self, login=b"one:a", path=SEARCH, method="POST", body=b"{}"):
-        return Asked(self.shared, login, path, method, body)
+    def ask(self, login=b"one:a", path=SEARCH, method="POST", body=b"{}", heads=()):
+        return Asked(self.shared, login, path, method, body, heads)
 
 
 class Asked:
     """A request that has been sent, whose client may leave."""
 
-    def __init__(self, application, login, path, method, body):
+    def __init__(self, application, login, path, method, body, heads):
         self.sent, self.left, self.begun = [], asyncio.Event(), False
         coded = b"Basic " + base64.b64encode(login)
-        self.body, heads = body, [(b"authorization", coded)] * bool(login)
+        self.body, heads = body, [*heads, *[(b"authorization", coded)] * bool(login)]
         scope = {"type": "http", "path": path, "method": method, "headers": heads}
         self.task = asyncio.create_task(application(scope, self.receive, self.send))
 
@@ -285,6 +285,21 @@ async def test_what_is_answered_without_work_takes_no_place():
     assert len(server.working) == 50
     server.end.set()
     assert {await each.status() for each in asked} == {200}
+
+
+@in_a_loop
+async def test_what_brings_a_body_takes_a_place_wherever_it_is_sent():
+    server, (most, *_) = Server(), AT_A_TIME["light"]
+    sizes = [(b"content-length", b"1000000")], [(b"transfer-encoding", b"chunked")], []
+    for heads, method in zip(sizes, ("GET", "HEAD", "POST"), strict=True):
+        server.working.clear()
+        asked = [server.ask(b"%s:a" % method.encode(), "/health", method, heads=heads)
+                 for _ in range(most + 5)]  # fmt: skip
+        await settle()
+        assert len(server.working) == most
+        for each in asked:
+            each.task.cancel()
+        await asyncio.gather(*(each.task for each in asked), return_exceptions=True)
 
 
 @in_a_loop
