@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ricochet.tasks.registry.answer_heads import ShortHead
 from ricochet.tasks.storage import checked_json
 
 LARGEST = 2**25
@@ -27,8 +28,10 @@ def received() -> int:
 
 def bound() -> None:
     """Bound what this process's clients read from now on; doing it again changes nothing."""
+    import urllib3.connection
     from mlflow.utils import request_utils
 
+    urllib3.connection.HTTPConnection.response_class = ShortHead
     adapter: Any = request_utils.TCPKeepAliveHTTPAdapter
     if not hasattr(adapter.send, "bounded"):
         adapter.send = _bounded(adapter.send)

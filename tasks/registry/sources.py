@@ -19,6 +19,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.registry import logins, pointers
 from ricochet.tasks.registry.aliases import CHAMPION
+from ricochet.tasks.registry.answer_heads import ShortHead
 from ricochet.tasks.registry.bounded_json import LARGEST_TEXT, parse_object
 from ricochet.tasks.registry.kinds import Reader
 from ricochet.tasks.registry.packages import LARGEST_FILE
@@ -130,7 +131,7 @@ def _content(answer: http.client.HTTPResponse, most: int) -> bytes:
     return bytes(content)
 
 
-class _Answer(http.client.HTTPResponse):
+class _Answer(ShortHead):
     """An answer whose parts have a length: one below zero would be all that comes."""
 
     def _read_next_chunk_size(self) -> int:
