@@ -143,6 +143,10 @@ async def _content(self: Any) -> bytes:
             if length > ANSWER:
                 self.raw.close()
                 raise refusal(self.url, "an answer without end", f"at most {ANSWER} bytes")
-        self._content = b"".join(parts)
+        content = b"".join(parts)
+        if b"<!" in content or b"\0" in content:
+            wrong = "an answer with declarations, or in UTF-16"
+            raise refusal(self.url, wrong, "one of S3's: what they stand for has no bound")
+        self._content = content
     found: bytes = self._content
     return found

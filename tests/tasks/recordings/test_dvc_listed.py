@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -218,3 +219,25 @@ def test_an_s3_server_that_lists_without_end_is_left_in_one_line(root, monkeypat
     (line,) = done.stderr.splitlines()
     assert f"found {found}" in line
     assert peak < 300_000
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16"])
+def test_an_answer_of_s3_that_declares_what_its_words_stand_for_is_refused(coding):
+    """A reader of XML puts the text in their place: 4 MiB become gigabytes."""
+    kind = pytest.importorskip("dvc.exceptions", reason="dvc is missing").DvcException
+    declared = f'<!DOCTYPE a [<!ENTITY e "{"x" * 100}">]>'
+    for content, plain in ((declared + "<a>&e;</a>", False), ("<a>b</a>", coding == "utf-8")):
+        if plain:
+            assert driven(dvc_listed._content(answered(content.encode(coding)))) == content.encode()
+        else:
+            with pytest.raises(kind, match="declarations"):
+                driven(dvc_listed._content(answered(content.encode(coding))))
+
+
+def answered(content):
+    async def parts():
+        yield content[:10]
+        yield content[10:]
+
+    raw = SimpleNamespace(content=SimpleNamespace(iter_any=parts), close=lambda: None)
+    return SimpleNamespace(_content=None, url="s3://lab", raw=raw)
