@@ -1,7 +1,8 @@
 """Commands of DVC's in a repository: within a time for all of them, and bounded in what they say.
 
 A remote that says little for ever, command by command, would hold a night and the next; what it
-says, DVC prints. Nobody is at a terminal that DVC could ask.
+says, DVC prints. Nobody is at a terminal that DVC could ask. A command ends with whoever waits for
+it, killed or not.
 """
 
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from ricochet.tasks.recordings import dvc_program
+from ricochet.tasks.recordings.parent_process import STARTER
 
 LONGEST = 6 * 3600.0
 """Longest time for a publication or a pull, s, whatever commands it takes."""
@@ -55,7 +57,10 @@ class Dvc:
         words = f"dvc {' '.join(arguments)}"
         try:
             status, answer, errors = _ended(
-                command, self.root, os.environ | QUIET | environment, self.until - time.monotonic()
+                command,
+                self.root,
+                os.environ | QUIET | {STARTER: str(os.getpid())} | environment,
+                self.until - time.monotonic(),
             )
         except subprocess.TimeoutExpired as error:
             late = f"no end within the {LONGEST:g} s that all such commands together may take"

@@ -40,6 +40,7 @@ from ricochet.tasks.recordings.dvc_repository import (
 )
 from ricochet.tasks.recordings.dvc_said import verify_words
 from ricochet.tasks.recordings.dvc_web import verify_web
+from ricochet.tasks.recordings.parent_process import end_with_starter
 from ricochet.tasks.storage.files import read_bytes
 from ricochet.tasks.storage.own_temporary import own_temporary
 from ricochet.tasks.storage.secret_files import taken_folder
@@ -201,6 +202,7 @@ def _content(found: Any) -> bytes | None:
 
 def main() -> int:
     """Run DVC's command line with the words of this one."""
+    end_with_starter()
     try:
         refuse_programs(Path.cwd())
         with own_temporary():
