@@ -10,6 +10,7 @@ frames its pages, where clicks meant for that one would start runs.
 
 import asyncio
 import hmac
+import re
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -19,6 +20,8 @@ PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""
 KEPT = 2**20
 """Bytes of an answer that are kept for its reader; one that is longer keeps its place."""
+ASKED = re.compile(r"/api/(?!.*(?:health|ready|version)/?$).*")
+"""What Prefect's server answers to no stranger; its page stands for what is not below `/api`."""
 UNFRAMED = (b"x-frame-options", b"DENY")
 SILENT: Message = {"type": "websocket.disconnect", "code": 1008}
 
@@ -151,4 +154,5 @@ def create_app() -> Bounded:
     for each in (server, subscriptions):
         each.hmac = Comparing  # type: ignore[attr-defined]
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    return Bounded(Unframed(Impatient(without_descriptions(server.create_app()))))
+    application = Unframed(Impatient(without_descriptions(server.create_app())))
+    return Bounded(application, asked=ASKED)

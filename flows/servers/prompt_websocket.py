@@ -34,6 +34,13 @@ class PromptWebSocket(WebSocketsSansIOProtocol):
                 return
         super().data_received(data)
 
+    def handle_parser_exception(self) -> None:
+        """End what sends no frame; one that was refused before it was a websocket is cut off."""
+        if self.conn.close_sent is None:
+            self.transport.abort()
+        else:
+            super().handle_parser_exception()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """End, and be counted no longer."""
         PromptProtocol.forget(self.transport)

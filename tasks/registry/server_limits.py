@@ -26,7 +26,7 @@ CUT_OFF = "ricochet.cut_off"
 KNOWN = "ricochet.known"
 """Key of a request's state: a login has come with it, and was right where one is asked for."""
 ASKED = re.compile(r"/(?:ajax-)?api/(?!.*(?:health|ready|version|server-info)/?$).*")
-"""What no server answers to strangers where there are logins."""
+"""What MLflow's server answers to no stranger where there are logins."""
 PATIENCE, LONGEST = 10.0, 60.0
 """Longest wait for a client to take a part of an answer, and for a whole body, s."""
 
@@ -48,6 +48,7 @@ class Bounded:
         longest: float = LONGEST,
         silent: float = LONGEST,
         files: re.Pattern[str] | None = None,
+        asked: re.Pattern[str] = ASKED,
     ) -> None:
         """Stand in front of an application.
 
@@ -59,10 +60,11 @@ class Bounded:
             silent: Longest wait for a part of a file, s.
             files: Paths where a PUT has a file for a body, of any size: it is asked who sends it
                 first, and it is written as it comes.
+            asked: Paths of what no server answers to strangers where there are logins.
         """
         self.application, self.body, self.together = application, body, together
         self.patience, self.longest, self.silent, self.files = patience, longest, silent, files
-        self.kept = 0
+        self.asked, self.kept = asked, 0
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it for its path, 414, or for its body, 413."""
@@ -162,7 +164,9 @@ class _Request:
 
     def _admit(self) -> None:
         """Note that a login was right, if one has come."""
-        asked = ASKED.fullmatch(self.scope["path"]) and self.scope["method"] != "OPTIONS"
+        asked = (
+            self.bounds.asked.fullmatch(self.scope["path"]) and self.scope["method"] != "OPTIONS"
+        )
         if asked and any(name == b"authorization" for name, _ in self.scope["headers"]):
             self.scope.setdefault("state", {})[KNOWN] = True
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from ricochet.flows.servers import prefect_app
 from ricochet.tasks.registry.server_limits import CUT_OFF, FOLDERS, KNOWN, Bounded
 
 PART = 1000
@@ -165,6 +166,23 @@ def test_who_has_shown_a_login_is_known(path, method, status, login, known):
     headers = [(b"authorization", b"Basic YTpi")] if login else []
     scope = {"type": "http", "path": path, "method": method, "headers": headers, "state": {}}
     asyncio.run(server(scope, receive, send))
+    assert scope["state"] == ({KNOWN: True} if known else {})
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_page_that_stands_for_unknown_paths_shows_no_login(known):
+    """Prefect's does so for all that is not below `/api`."""
+
+    async def answering(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200})
+
+    async def send(message):
+        pass
+
+    path = "/api/flow_runs/filter" if known else "/ajax-api/x"
+    headers = [(b"authorization", b"Basic YTpi")]
+    scope = {"type": "http", "path": path, "method": "GET", "headers": headers, "state": {}}
+    asyncio.run(Bounded(answering, asked=prefect_app.ASKED)(scope, None, send))
     assert scope["state"] == ({KNOWN: True} if known else {})
 
 
