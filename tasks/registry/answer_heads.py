@@ -23,7 +23,8 @@ class ShortHead(http.client.HTTPResponse):
         try:
             super().begin()
         finally:
-            self.fp = stream
+            if self.fp is not None:  # else it was closed: no answer of http
+                self.fp = stream
 
 
 class _Lines:
@@ -41,3 +42,7 @@ class _Lines:
         if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
             raise http.client.HTTPException("a line of a head that a carriage return ends")
         return line
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()

@@ -36,6 +36,13 @@ def test_a_head_without_measure_is_refused(head):
         read(FIRST + head + END)
 
 
+@pytest.mark.parametrize("first", [b"SSH-2.0-OpenSSH_9.2\r\n", b"", b"HTTP/1.1 x\r\n", b"\0\xff\n"])
+def test_what_is_no_answer_of_http_is_refused_as_ever(first):
+    for kind in (ShortHead, http.client.HTTPResponse):
+        with pytest.raises(http.client.HTTPException):
+            read(first, kind)
+
+
 def test_answers_that_go_before_it_count_with_it():
     early = b"HTTP/1.1 100 Continue\r\n\r\n"
     assert read(early * 1000 + FIRST + END).status == 200
