@@ -34,6 +34,9 @@ EXPECTED = "a MuJoCo model, <mujoco> .. </mujoco>"
 _FORBIDDEN = ("plugin", "extension")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _MODELS = ("include", "model")
+_CODING = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([^\"']*)")
+_NAMED = re.compile(rb"\b(?:file\w*|%s)\s*=\s*(?:\"[^\"]*\"|'[^']*')" % "|".join(_FOLDERS).encode())
+_BLANKS = re.compile(rb"[\t\r\n]")
 
 
 def read(file: Path) -> mujoco.MjModel:
@@ -105,6 +108,7 @@ def _parsed(file: Path) -> ElementTree.Element:
     content = read_bytes(file, EXPECTED, largest=LARGEST)
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", content, re.IGNORECASE) or b"\0" in content:
         raise BadInput(str(file), "a document type, entities or bytes that are no text", EXPECTED)
+    _refuse_two_readings(file, content)
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
@@ -113,6 +117,16 @@ def _parsed(file: Path) -> ElementTree.Element:
         if any("{" in name or ":" in name for name in (element.tag, *element.attrib)):
             raise BadInput(str(file), "names of a namespace", "names of MuJoCo's alone")
     return root
+
+
+def _refuse_two_readings(file: Path, content: bytes) -> None:
+    """Refuse names of files that MuJoCo reads otherwise: in one code, with their ends of lines."""
+    coding = _CODING.search(content)
+    if coding is not None and coding[1].upper() != b"UTF-8":
+        raise BadInput(str(file), f"XML in {coding[1][:40]!r}", "UTF-8")
+    for named in _NAMED.finditer(content):
+        if _BLANKS.search(named[0].partition(b"=")[2].strip()):
+            raise BadInput(str(file), f"{named[0][:100]!r}", "names of files in one line")
 
 
 def _within(
@@ -124,7 +138,10 @@ def _within(
         if element.tag in _FORBIDDEN:
             raise BadInput(str(file), f"<{element.tag}>, whose code is not loaded", "none")
         for name, text in _references(element):
-            for place in _places(file, home, name, text, folders):
+            places = _places(file, home, name, text, folders)
+            if element.tag in _MODELS and not places:
+                raise BadInput(f"{file}: {name}", repr(text[:100]), "a file that is there")
+            for place in places:
                 _check_size(place, LARGEST if element.tag in _MODELS else LARGEST_ASSET)
                 if element.tag in _MODELS:
                     models.append(place)
@@ -141,7 +158,13 @@ def _references(element: ElementTree.Element) -> Iterator[tuple[str, str]]:
 def _places(file: Path, home: Path, name: str, text: str, folders: Sequence[str]) -> list[Path]:
     """Return where a reference may lead, refusing what leads out of the folder."""
     parts, expected = re.split(r"[/\\]", text), "a file in the model's folder or below it"
-    if ".." in parts or ":" in text or parts[0] == "" or text.startswith("~"):
+    if (
+        not text.isprintable()
+        or ".." in parts
+        or ":" in text
+        or parts[0] == ""
+        or text.startswith("~")
+    ):
         raise BadInput(f"{file}: {name}", repr(text[:100]), expected)
     found = []
     for base in {home, _real(file).parent}:

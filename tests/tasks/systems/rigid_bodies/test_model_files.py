@@ -1,5 +1,6 @@
 """Models from files: those in a folder of their own are read, what reaches out of it is refused."""
 
+import os
 import re
 from pathlib import Path
 
@@ -167,3 +168,19 @@ def test_welds_that_make_steps_long_are_refused(tmp_path: Path, count: int, said
     )
     with pytest.raises(BadInput, match=said):
         model_files.read(written(tmp_path, text))
+
+
+@pytest.mark.parametrize("declared", ["", "<?xml version='1.0' encoding='iso-8859-1'?>"])
+@pytest.mark.parametrize("name", ["a\nb.xml", "a\tb.xml", "a&#10;b.xml", "a\xe9b.xml", "none.xml"])
+def test_names_that_mujoco_reads_otherwise_are_refused(
+    tmp_path: Path, declared: str, name: str
+) -> None:
+    """Where it finds a file that nobody has looked at."""
+    for there in ("a b.xml", "a\nb.xml", "a\tb.xml"):
+        written(tmp_path, f"<mujocoinclude>{BODY}</mujocoinclude>", there)
+    (tmp_path / os.fsdecode(b"a\xe9b.xml")).write_text(f"<mujocoinclude>{BODY}</mujocoinclude>")
+    text = f"{declared}<mujoco><worldbody><include file='{name}'/></worldbody></mujoco>"
+    file = tmp_path / "model.xml"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(BadInput):
+        model_files.read(file)
