@@ -32,6 +32,7 @@ from ricochet.models.systems.batting.world import World
 
 BLIND = 10  # readings that may be missing in a row
 STILL, STILL_TIME = 0.15, 2.0  # m that the belief's mean moves, in so many s; flights move 0.5
+CATCH_UP = 1.0  # s of computing, in which frames that passed meanwhile are made up for
 LOST_OFTEN, LOST_WITHIN = 3, 20.0  # times that no particle explained the readings, in so many s
 DOUBTFUL = -4.0  # of the belief's fit, -1 where particles explain the readings
 SETTLING = 1.5  # s without a bat after the object was lost
@@ -159,13 +160,24 @@ class Agent:
             if not np.isnan(usable).any():
                 self.belief = self._first(usable, turn.angle)
         else:
-            for reading in (*[NOTHING] * missed, usable):
-                self.belief = self._updated(turn, reading)
-                turn = turn._replace(angle=turn.angle + turn.rate * turn.time)
+            self.belief = self._caught_up(turn, [NOTHING] * missed + [usable])
             if self.belief is not None and self.belief.restarts > before.restarts:
                 self._losses.append(now)
                 self._began = True
         self.update_times.append(time.perf_counter() - begun)
+
+    def _caught_up(self, turn: Turn, readings: list[Float[ndarray, " 2"]]) -> Belief | None:
+        """Return the belief after readings; None where they take so long that more are missed."""
+        begun = self.clock()
+        for reading in readings:
+            if self.clock() - begun > CATCH_UP:
+                expected = f"expected to make up for {len(readings)} frames in {CATCH_UP:g} s"
+                self._say("slow", f"filter: found it slower than the camera, {expected}")
+                return None
+            self.belief = self._updated(turn, reading)
+            turn = turn._replace(angle=turn.angle + turn.rate * turn.time)
+        self._standing.discard("slow")
+        return self.belief
 
     def _first(self, reading: Float[ndarray, " 2"], angle: float) -> Belief | None:
         """Return the belief after a first reading; None, where the bat leaves objects no room."""

@@ -192,15 +192,43 @@ def test_a_reading_that_is_late_and_none_puts_the_bat_to_rest():
 @pytest.mark.parametrize("more", [0, 1])
 def test_frames_that_passed_while_it_computed_are_no_silence_of_the_camera(more):
     """A clock by which the tenth reading, which ends the first flight, takes 1.6 s: 32 frames."""
-    one, taken = agent(), iter([0.0, 0.0] * 9 + [0.0, 1.6] + [0.0, 0.0] * 9)
-    one.clock = lambda: next(taken)
-    shown(one, [good_reading(n) for n in range(10)])
+    one, passed = agent(), [0.0]
+    one.clock = lambda: passed[0]
+    shown(one, [good_reading(n) for n in range(9)])
+    update = one._updated
+
+    def long_update(*given):
+        passed[0] += 1.6
+        return update(*given)
+
+    one._updated = long_update
+    shown(one, [good_reading(9)], begun=9)
+    one._updated = update
     readings = one.belief.readings
     frame = 9 + 32 + BLIND + more
     one.see(frame * CAMERA_PERIOD, good_reading(frame), 0.0)
     late = [line for line in one.faults if line.startswith("time")]
     assert len(late) == more
     assert one.belief.readings == (1 if more else readings + frame - 9)
+
+
+def test_a_filter_slower_than_the_camera_looks_anew_and_says_so():
+    one, passed = agent(), [0.0]
+    one.clock = lambda: passed[0]
+    shown(one, [good_reading(n) for n in range(3)])
+    update, updates = one._updated, []
+
+    def long_update(*given):
+        updates.append(given)
+        passed[0] += 0.6
+        return update(*given)
+
+    one._updated = long_update
+    one.see(12 * CAMERA_PERIOD, good_reading(12), 0.0)
+    assert len(updates) == 2 and one.belief is None and at_rest(one, 12 * CAMERA_PERIOD)
+    assert [line for line in one.faults if line.startswith("filter: found it slower")]
+    shown(one, [good_reading(13)], begun=13)
+    assert one.belief is not None
 
 
 def test_a_queue_that_is_drained_is_one_silence():
