@@ -196,6 +196,7 @@ def create_app() -> Bounded:
     server_runs.bound(runs)
     server_authors.bound(runs, stores._get_artifact_repo_mlflow_artifacts())
     server_searches.bound(runs, models := stores._get_model_registry_store())
+    server_searches.bound_reading()
     server_queries.bound(runs, models)
     os.environ |= SIMPLE
     from mlflow.server import app

@@ -25,6 +25,11 @@ LONGEST, MOST_WORDS = 2**15, 4000
 """Characters of a filter, the ids of eight hundred runs, and of what stands outside of its texts:
 each sign there may be a word of its own, which takes the server much longer to read than a text."""
 TEXTS = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`""")
+ASIDE = re.compile(rf"{TEXTS.pattern}|(/\*|--|#\s|[\[\]$\xb4])")
+"""Texts, or else what `sqlparse` takes for the begin of a comment or of a text of another kind: in
+those a quote is none, so that texts would seem to be elsewhere."""
+MOST_SEMICOLONS = 20
+"""Of a filter, also in its texts."""
 LONGEST_TEXT = 1000
 """Of a filter, as `sqlparse` has them, and characters of each."""
 SOUGHT, LONGEST_SOUGHT = re.compile(rf"\b[ir]?like\s*({TEXTS.pattern})", re.IGNORECASE), 100
@@ -56,6 +61,23 @@ def bound(*stores: Any) -> None:
         for name in PAGES:
             if hasattr(store, name):
                 checked(store, name, partial(_page, name))
+
+
+def bound_reading() -> None:
+    """Have `sqlparse` read no filter that is refused: MLflow reads some to ask who may search."""
+    import sqlparse
+
+    module: Any = sqlparse
+    parse = module.parse
+    if hasattr(parse, "bounded"):
+        return
+
+    def bounded(words: Any, *positional: Any, **named: Any) -> Any:
+        _refuse_filter(str(words))
+        return parse(words, *positional, **named)
+
+    bounded.bounded = True  # type: ignore[attr-defined]
+    module.parse = bounded
 
 
 def _parameters(found: Any) -> dict[str, Any]:
@@ -100,6 +122,10 @@ def _refuse_order(order: str | Mapping[str, Any]) -> None:
 def _refuse_filter(words: str) -> None:
     if len(words) > LONGEST:
         raise refusal("a filter without end", f"at most {LONGEST} characters")
+    if words.count(";") > MOST_SEMICOLONS:
+        raise refusal("semicolons without end", f"at most {MOST_SEMICOLONS} in texts")
+    if odd := next((found[1] for found in ASIDE.finditer(words) if found[1]), ""):
+        raise refusal(f"{odd!r} outside of texts", "conditions alone")
     if max((len(text) for text in TEXTS.findall(words)), default=0) > LONGEST_TEXT:
         raise refusal("a text without end", f"at most {LONGEST_TEXT} characters")
     if max((len(text) for text in SOUGHT.findall(words)), default=0) > LONGEST_SOUGHT:

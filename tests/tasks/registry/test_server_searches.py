@@ -5,6 +5,7 @@ from mlflow.entities import Metric, ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.model_registry.sqlalchemy_store import SqlAlchemyStore as Models
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
+from mlflow.utils.search_utils import SearchLoggedModelsUtils, SearchModelVersionUtils
 
 from ricochet.tasks.registry import server_searches
 from tests.stores import NAME, copied
@@ -13,7 +14,7 @@ FEW = [
     None,
     "",
     "attributes.status = 'RUNNING'",
-    f"tags.a = '{';' * 900}' and params.b ILIKE '%{'a' * 90}%'",
+    f"tags.a = '{';' * 20}' and params.c = '-- /* $ [' and params.b ILIKE '%{'a' * 90}%'",
     "tags.`ricochet.key` = 'a' and attributes.run_id IN ('a', 'b') AND metrics.m >= 1",
     " and ".join(f"metrics.m{number} > 0" for number in range(20)),
     "dataset.name IN ('train-dataset', 'a-dataset') and datasets.digest IN ('dataset', 'b')",
@@ -31,6 +32,13 @@ MANY = [
     f"tags.a ILIKE '%{'a' * 100}b%'",
     f"tags.a LIKE '\\'%{'a' * 1000}b'",
     ";" * 1000,
+    f"tags.a = '{';' * 21}'",
+    "/*'*/ ; /*'*/",
+    "-- ' \n ; -- '",
+    "# ' \n ; # '",
+    "$$'$$ ; $$'$$",
+    "['] ; [']",
+    "\xb4'\xb4 ; \xb4'\xb4",
     "tags.a = 'x'; tags.b = 'y'",
     "(" * 2001 + ")" * 2001,
     f"tags.a LIKE '''%{'a' * 100}b' AND tags.b = 'b'",
@@ -74,7 +82,7 @@ def test_many_conditions_are_refused_by_every_search(stores, kind):
     search = searches(stores)[kind]
     for words in MANY:
         with pytest.raises(
-            MlflowException, match=r"operators|without end|long text|semicolon"
+            MlflowException, match=r"operators|without end|long text|semicolon|outside of texts"
         ) as caught:
             search(words)
         assert caught.value.get_http_status_code() == 400
@@ -177,3 +185,13 @@ def test_a_metric_is_read_in_pages_whoever_asks_for_all(stores, monkeypatch):
 @pytest.mark.parametrize("words", FEW)
 def test_few_are_searched_by(stores, words):
     assert searches(stores)["runs"](words, ["metrics.m DESC"]) == []
+
+
+@pytest.mark.parametrize("words", [";" * 64_000, "/*'*/;/*'*/", "a" * 500_000])
+def test_who_asks_whether_one_may_search_reads_no_filter_that_is_refused(monkeypatch, words):
+    """MLflow reads those of models before it is asked for any."""
+    monkeypatch.setattr("sqlparse.parse", lambda *_: pytest.fail("read"))
+    server_searches.bound_reading()
+    for kind in (SearchLoggedModelsUtils, SearchModelVersionUtils):
+        with pytest.raises(MlflowException):
+            kind.parse_search_filter(words)
