@@ -32,7 +32,7 @@ from ricochet.models.systems.batting.world import World
 
 BLIND = 10  # readings that may be missing in a row
 STILL, STILL_TIME = 0.15, 2.0  # m that the belief's mean moves, in so many s; flights move 0.5
-CATCH_UP = 1.0  # s of computing, in which frames that passed meanwhile are made up for
+CATCH_UP = 3.0  # s of computing, in which frames that passed meanwhile are made up for
 LOST_OFTEN, LOST_WITHIN = 3, 20.0  # times that no particle explained the readings, in so many s
 DOUBTFUL = -4.0  # of the belief's fit, -1 where particles explain the readings
 SETTLING = 1.5  # s without a bat after the object was lost

@@ -1,6 +1,6 @@
 """The controller sees an object through cameras that lose, swap or hold what they see."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -17,10 +17,13 @@ def played(
     seconds: float,
     corrupt: Callable[[int, np.ndarray], np.ndarray | None],
     speed: float,
-    clock: Callable[[], float] = lambda: 0.0,
+    busy: Sequence[float] = (),
     scale: float = 1.0,
 ) -> tuple[Agent, list[float], list[float]]:
     """Let an agent see an object through what corrupts readings; None: no frame came.
+
+    Args:
+        busy: How long the agent computes at each reading, s, by its clock.
 
     Returns:
         The agent, how far off it is and how fast its bat turns in each frame.
@@ -36,13 +39,14 @@ def played(
     one = Agent(
         Swinging(), settings, paper_world(np.random.default_rng(6), 2**14), np.random.default_rng(7)
     )
-    one.clock = clock
+    one.clock, taken = lambda: 0.0, iter(busy)
     counts, angle, errors, rates = np.zeros((1, 3), np.int64), 0.0, [], []
     for frame, noise in enumerate(start.screen):
         now = frame * CAMERA_PERIOD
         reading = corrupt(frame, clouds.readings(state, kind, world)[0] + 0.02 * noise)
         if reading is not None:
             cloud = one.see(now, reading, angle)
+            one._busy = next(taken, 0.0)
             if cloud is not None:
                 errors.append(float(np.hypot(*(cloud.weights @ cloud.states - state[0])[:2])))
         rates.append((one.target(now + CAMERA_PERIOD) - angle) / CAMERA_PERIOD)
@@ -72,10 +76,7 @@ def test_an_object_is_followed_by_a_controller_that_time_does_not_wait_for():
     """Frames that pass while it computes are lost: 1.6 s at the first flight, 0.06 s otherwise."""
     busy = [0.06] * 9 + [1.6] + [0.06] * 500
     free = np.concatenate([[0.0], np.cumsum(np.ceil(np.array(busy) / CAMERA_PERIOD))])
-    taken = iter([0.0, each][n] for each in busy for n in (0, 1))
-    one, errors, _ = played(
-        12.0, lambda frame, seen: seen if frame in free else None, 1.0, lambda: next(taken)
-    )
+    one, errors, _ = played(12.0, lambda frame, seen: seen if frame in free else None, 1.0, busy)
     assert one.faults == [] and one.belief.restarts == 0
     assert np.median(errors[-40:]) < 1.0
 
