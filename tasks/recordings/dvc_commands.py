@@ -21,7 +21,7 @@ from ricochet.tasks.recordings.parent_process import STARTER
 LONGEST = 6 * 3600.0
 """Longest time for a publication or a pull, s, whatever commands it takes."""
 SAID = 2**26
-"""Bytes that a command may say: the names of half a million files that a remote lacks."""
+"""Bytes that a command may say: it names each file that a remote lacks."""
 SHOWN = 300
 """Characters of what a command says of its failure."""
 QUIET = {"DVC_NO_ANALYTICS": "1", "DO_NOT_TRACK": "true"}

@@ -65,6 +65,7 @@ STAYS, FAILS = "import time; time.sleep(60)", "raise SystemExit(3)"
 def test_what_deploys_is_waited_for(tmp_path):
     with programs("", STAYS) as (process, server):
         deployments.await_end(process, [server], tmp_path / "deploy.log", 60.0)
+        assert process.returncode == 0 and server.poll() is None
 
 
 @pytest.mark.parametrize(

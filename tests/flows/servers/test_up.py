@@ -221,6 +221,7 @@ def test_no_verb_takes_another_registry_for_that_of_servers_that_start(starting,
 def test_what_up_starts_is_given_the_addresses_and_not_refused(starting):
     os.environ["PREFECT_API_URL"] = "http://127.0.0.1:9/api"
     up.prepare_environment()
+    assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:9/api"
 
 
 @pytest.mark.parametrize(
@@ -231,6 +232,7 @@ def test_what_up_starts_is_given_the_addresses_and_not_refused(starting):
 def test_servers_that_answer_or_are_gone_do_not_start(tmp_path, process, addresses):
     write_ledger(tmp_path, process or process_ids.name_of(os.getpid()), **addresses)
     known_servers.refuse_starting(tmp_path)
+    assert (known_servers.find_running(tmp_path) is None) == (process is not None)
 
 
 def test_the_configuration_folder_holds_no_code():
