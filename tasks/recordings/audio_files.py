@@ -9,7 +9,6 @@ Thresholds are those of a 16 bit recorder, whose step is 2^-15.
 import contextlib
 import io
 import os
-import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.recordings import lossy_sound
+from ricochet.tasks.recordings import lossy_sound, truncation
 from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.files import read_regular
 
@@ -40,10 +39,8 @@ SUBTYPES = ("PCM_16", "PCM_24", "FLOAT")
 FORMATS = ("WAV", "WAVEX", "RF64", "FLAC", "AIFF", "OGG", "MP3")
 MPEG = (b"ID3", *(bytes((0xFF, second)) for second in range(0xE0, 0x100)))
 BEGINNINGS = (b"RIFF", b"RF64", b"fLaC", b"FORM", b"OggS", *MPEG)
-MOST_PARTS = 10_000  # of a WAV
 MOST_OF_FLAC = 8  # channels
 BLOCK = 2**20  # samples decoded at once
-UNKNOWN_LENGTH = (0, 0xFFFFFFFF)  # what a recorder writes that could not go back to its header
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ def decode(path: Path, content: bytes) -> Audio:
         lossy_sound.check(path, content, READ)
     audio = _decode(path, content)
     if audio.samples.shape[1] > 0:
-        _refuse_truncated(path, content)
+        truncation.refuse(path, content)
     check_sound(path, audio)
     return audio
 
@@ -239,22 +236,3 @@ def _fill(samples: Float[ndarray, "channel frame"], file: soundfile.SoundFile) -
         if len(block) < wanted:
             break
     return got
-
-
-def _refuse_truncated(path: Path, content: bytes) -> None:
-    """Refuse a WAV whose header promises more than the file holds; libsndfile lets it pass."""
-    if content[:4] != b"RIFF":
-        return
-    at = 12
-    for _ in range(MOST_PARTS):
-        if at + 8 > len(content):
-            return
-        name, size = struct.unpack_from("<4sI", content, at)
-        if name == b"data":
-            held = len(content) - at - 8
-            if size not in UNKNOWN_LENGTH and held < size:
-                found = f"cut short, {held} of {size} bytes of sound"
-                raise BadInput(str(path), found, "a complete file")
-            return
-        at += 8 + size + size % 2
-    raise BadInput(str(path), "a header of parts without end", f"at most {MOST_PARTS}")

@@ -105,8 +105,9 @@ def read(folder: Path, name: str) -> str:
     content = read_regular(path, "a file with a password", largest=LARGEST)
     _check_owner(path, "0600")
     text = content.decode(errors="replace").partition("\n")[0].strip()
-    if not text.isascii() or len(text) < 12:
-        raise BadInput(str(path), "no such line", "a line of at least 12 ASCII characters")
+    if not text.isascii() or not text.isprintable() or len(text) < 12:
+        expected = "a line of at least 12 printable ASCII characters"
+        raise BadInput(str(path), "no such line", expected)
     return text
 
 

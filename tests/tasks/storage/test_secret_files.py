@@ -43,7 +43,7 @@ def test_a_folder_that_others_may_enter_is_refused(tmp_path):
         secret_files.own_folder(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 30, b"\n" + b"a" * 30])
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 30, b"\n" + b"a" * 30, b"\0" * 30])
 def test_what_is_no_password_is_refused(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "a").chmod(0o600)
