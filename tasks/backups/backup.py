@@ -6,6 +6,8 @@ is filled under a hidden name, for its owner alone, forced to the disk, read onc
 and renamed; what a killed one left, the next one of that name removes.
 """
 
+import contextlib
+import errno
 import hashlib
 import math
 import os
@@ -15,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
+from io import BufferedReader
 from pathlib import Path
 
 from ricochet.hardware import locks
@@ -31,6 +34,9 @@ from ricochet.tasks.storage.free_space import refuse_below
 from ricochet.tasks.storage.provenance import git_commit
 
 CHUNK = 2**20
+GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO)
+"""Why what was a regular file cannot be opened as one: it is not there, below a file, a link, or a
+socket."""
 RESERVE = 100e6
 """Bytes that stay free."""
 COUNTED = {
@@ -123,8 +129,8 @@ class _Copier:
 
 def entry_of(path: Path) -> Entry:
     """Return size and digest of a file."""
-    with path.open("rb") as file:
-        return Entry(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+    with _opened(path) as file:
+        return _entry(file)
 
 
 def copied(source: Path, target: Path, *, largest: float = math.inf) -> Entry:
@@ -134,8 +140,7 @@ def copied(source: Path, target: Path, *, largest: float = math.inf) -> Entry:
         largest: Bytes after which it is not copied to its end.
     """
     digest, size = hashlib.sha256(), 0
-    handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(handle, "rb") as file, target.open("xb") as copy:
+    with _opened(source) as file, target.open("xb") as copy:
         while chunk := file.read(CHUNK):
             digest.update(chunk)
             size += copy.write(chunk)
@@ -144,6 +149,31 @@ def copied(source: Path, target: Path, *, largest: float = math.inf) -> Entry:
         copy.flush()
         os.fsync(copy.fileno())
     return Entry(size, digest.hexdigest())
+
+
+def _opened(path: Path) -> BufferedReader:
+    """Open a regular file.
+
+    Raises:
+        FileNotFoundError: It is none, or none any longer.
+        BadInput: It cannot be read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in GONE:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)) from error
+        reason = os.strerror(error.errno or 0).lower()
+        raise BadInput(str(path), reason, "a file that can be read") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise FileNotFoundError(errno.ENOENT, "no regular file", str(path))
+    return open(handle, "rb")
+
+
+def _entry(file: BufferedReader) -> Entry:
+    size = os.fstat(file.fileno()).st_size
+    return Entry(size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _filled(copier: _Copier, found: Contents, progress: Progress) -> Backup:
@@ -182,7 +212,7 @@ def _copy_all(copier: _Copier, files: Mapping[str, Path], progress: Progress) ->
     for number, (name, path) in enumerate(sorted(files.items()), start=1):
         try:
             copier.copy(path, name)
-        except FileNotFoundError:  # a temporary file that went, or an old run's that was removed
+        except FileNotFoundError:  # a temporary file, or a run's that was removed or exchanged
             (copier.folder / name).unlink(missing_ok=True)
         progress(number, len(files))
 
@@ -204,11 +234,18 @@ def _size(found: Contents) -> float:
     files = [*found.databases.values(), *found.files.values()]
     files += [path for folder in found.folders.values() for path in _regular(folder)]
     dumps = sum(server.size() for server in found.servers.values())
-    return dumps + float(sum(path.stat().st_size for path in files if path.exists()))
+    return dumps + float(sum(map(_bytes_of, files)))
+
+
+def _bytes_of(path: Path) -> int:
+    with contextlib.suppress(OSError):  # it has gone meanwhile
+        return path.stat().st_size
+    return 0
 
 
 def _is(source: Path, entry: Entry) -> bool:
-    return source.stat().st_size == entry.size and entry_of(source) == entry
+    with _opened(source) as file:
+        return os.fstat(file.fileno()).st_size == entry.size and _entry(file) == entry
 
 
 def _linked(path: Path, target: Path, entry: Entry) -> bool:

@@ -7,11 +7,13 @@ over SSH goes no deeper than that, keeps of an entry what DVC asks for, and all 
 reads end at `MOST` entries together. Remotes over http are asked for each object by its name.
 """
 
+import contextlib
 import importlib.util
 import os
 from collections.abc import AsyncIterator
 from functools import cache, partial
 from typing import Any
+from xml.parsers import expat
 
 from ricochet.tasks.recordings.dvc_repository import refusal
 
@@ -30,6 +32,8 @@ _KEPT = (*_TEXTS, "Key", "Size", "size", "type", "LastModified", "IsLatest")
 """What is kept of an entry of S3's."""
 ANSWER = 2**22
 """Bytes of an answer of S3 other than a file: a list of a thousand of the longest names."""
+NAMESPACE = 100
+"""Characters of one in such an answer: a reader makes each name of an element anew with it."""
 
 
 def verify_listings() -> None:
@@ -147,6 +151,25 @@ async def _content(self: Any) -> bytes:
         if b"<!" in content or b"\0" in content:
             wrong = "an answer with declarations, or in UTF-16"
             raise refusal(self.url, wrong, "one of S3's: what they stand for has no bound")
+        if _longest_namespace(content) > NAMESPACE:
+            expected = f"at most {NAMESPACE} characters"
+            raise refusal(self.url, "a namespace without end", expected)
         self._content = content
     found: bytes = self._content
     return found
+
+
+def _longest_namespace(content: bytes) -> int:
+    """Return the length of the longest namespace in an answer, as far as it is XML."""
+    longest = 0
+
+    def begin(_: str, attributes: dict[str, str]) -> None:
+        nonlocal longest
+        for name, text in attributes.items():
+            longest = max(longest, len(text) if name.startswith("xmlns") else 0)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = begin
+    with contextlib.suppress(expat.ExpatError):  # the reader goes no further either
+        parser.Parse(content, True)
+    return longest

@@ -1,4 +1,4 @@
-"""Calls of MuJoCo that last: signals are obeyed meanwhile, and no file of warnings is written.
+"""Calls of MuJoCo that last: they end on signals and after a time, and write no file of warnings.
 
 Python handles a signal when a call returns, and one call moves many models by many steps. It is
 therefore made in a thread of its own. Should the wait for it be interrupted, nothing in the models
@@ -8,7 +8,9 @@ must not change within a step: MuJoCo counts rows twice.)
 """
 
 import contextlib
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future
@@ -26,23 +28,35 @@ _APART = {
     "pair_margin": -mujoco.mjMAXVAL,
 }
 """Fields of a model by which nothing touches."""
+_LOOK = 0.5
+"""Time between looks at a call that lasts, s."""
 
 
-def interruptible(call: Callable[[], T], models: Sequence[mujoco.MjModel]) -> T:
+class LongStepsError(RuntimeError):
+    """Steps that take too long."""
+
+
+def interruptible(
+    call: Callable[[], T], models: Sequence[mujoco.MjModel], *, seconds: float = math.inf
+) -> T:
     """Return what a call that moves some models returns; a signal is obeyed meanwhile.
 
     >>> interruptible(lambda: 3, [mujoco.MjModel.from_xml_string("<mujoco/>")])
     3
 
+    Args:
+        seconds: Processor time that this process may take for it.
+
     Raises:
+        LongStepsError: It takes longer.
         BaseException: What the call or the handler of a signal raises. The models are then as
             before, unless a second signal came before the call returned.
     """
-    doing = Future[T]()
+    doing, latest = Future[T](), time.process_time() + seconds
     worker = threading.Thread(target=_do, args=(call, doing), name="MuJoCo")
     try:
         worker.start()
-        found = doing.result()
+        found = _result(doing, latest)
         worker.join()
         return found
     except BaseException:
@@ -68,6 +82,18 @@ def silent() -> Iterator[None]:
         yield
     finally:
         mujoco.set_mju_user_warning(before)
+
+
+def _result(doing: Future[T], latest: float) -> T:
+    """Return what a call returns, if it does while the process has taken less than some time."""
+    while True:
+        try:
+            return doing.result(timeout=_LOOK)
+        except TimeoutError as error:
+            if doing.done():  # the call's own
+                raise
+            if time.process_time() > latest:
+                raise LongStepsError("steps that take too long") from error
 
 
 def _do(call: Callable[[], T], doing: Future[T]) -> None:

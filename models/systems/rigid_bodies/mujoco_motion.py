@@ -13,7 +13,9 @@ Source: MuJoCo's rollout (Todorov, Erez and Tassa 2012); differences: ours.
 """
 
 import copy
+import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -35,9 +37,8 @@ NUDGE = 3e-5
 """Difference of a state, rad or m and these per second."""
 MODELS = 16
 """Copies of the model that are simulated side by side, at most."""
-NUMBERS = 2**20
-"""Numbers of the states that are kept at a time, all steps of a frame among them: of usual steps
-about a second, between which signals are seen."""
+NUMBERS = 2**17
+"""Numbers of the states that are kept at a time, all steps of a frame among them."""
 MOST_SUBSTEPS = 1000
 """The model's steps of a frame."""
 HINGE, SLIDE = (int(each) for each in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))
@@ -121,7 +122,8 @@ class MujocoSimulator:
         substeps: The model's steps of a frame.
         controls: Of all actuators, held through each frame of each window; of fewer windows than
             these the first are simulated.
-        threads: Beside the caller's own; with none it does all.
+        threads: That simulate side by side; with none one does.
+        longest: Processor time that a step may take on average, s.
     """
 
     model: mujoco.MjModel
@@ -130,6 +132,7 @@ class MujocoSimulator:
     substeps: int
     controls: Float[Tensor, "window step actuator"]
     threads: int = 0
+    longest: float = math.inf
 
     @property
     def limits(self) -> Limits:
@@ -158,16 +161,21 @@ class MujocoSimulator:
         starts: Float[Tensor, "particle window state"],
         steps: int,
     ) -> Float[Tensor, "particle window {steps} state"]:
-        """Return the states after each frame."""
+        """Return the states after each frame.
+
+        Raises:
+            LongStepsError: Steps take more than `longest`.
+            mujoco.FatalError: MuJoCo cannot take a step, as where more touches than it has room.
+        """
         acting = self.controls[: starts.shape[1], :steps].repeat_interleave(self.substeps, 1)
         row = acting.shape[0] * acting.shape[1] * len(self._still)
         several = max(1, min(MODELS, NUMBERS // max(1, row)))
         rows = list(zip(theta.detach().numpy(), starts.detach().numpy(), strict=True))
         if not rows:
             return starts.new_empty(0, starts.shape[1], steps, starts.shape[2])
-        with mujoco_calls.silent(), rollout.Rollout(nthread=self.threads) as pool:
+        with mujoco_calls.silent():
             found = [
-                self._rolled(pool, rows[first : first + several], acting.numpy())
+                self._rolled(rows[first : first + several], acting.numpy())
                 for first in range(0, len(rows), several)
             ]
         return torch.from_numpy(
@@ -176,7 +184,6 @@ class MujocoSimulator:
 
     def _rolled(
         self,
-        pool: rollout.Rollout,
         rows: Sequence[tuple[ndarray, ndarray]],
         acting: Float[ndarray, "window instant actuator"],
     ) -> Float[ndarray, "row step state"]:
@@ -190,8 +197,9 @@ class MujocoSimulator:
         begun[:, 0], begun[:, 1 : 1 + 2 * joints] = _BEGUN, np.where(lost[:, None], 0.0, states)
         each = [model for model, (_, starts) in zip(models, rows, strict=False) for _ in starts]
         controls = np.tile(acting, (len(rows), 1, 1))
-        roll = partial(pool.rollout, each, data, begun, controls, nstep=acting.shape[1])
-        found, _ = mujoco_calls.interruptible(roll, models)
+        most = self.longest * len(each) * acting.shape[1]
+        roll = partial(_rollout, each, data, begun, controls)
+        found = mujoco_calls.interruptible(roll, models, seconds=most)
         found = found[:, self.substeps - 1 :: self.substeps]
         ends = np.arange(self.substeps, acting.shape[1] + 1, self.substeps)
         expected = _BEGUN + self.model.opt.timestep * ends
@@ -211,6 +219,32 @@ class MujocoSimulator:
         found = np.zeros(mujoco.mj_stateSize(self.model, _STATE.value))
         mujoco.mj_getState(self.model, data, found, _STATE.value)
         return found
+
+
+def _rollout(
+    models: Sequence[mujoco.MjModel],
+    data: Sequence[mujoco.MjData],
+    begun: Float[ndarray, "row number"],
+    controls: Float[ndarray, "row instant actuator"],
+) -> Float[ndarray, "row instant number"]:
+    """Return the states after each step, of a share of the rows with each data in its own thread.
+
+    In a thread of Python's an error of MuJoCo's is raised; in those of its rollout it ends the
+    process.
+    """
+
+    def rolled(rows: ndarray, own: mujoco.MjData) -> ndarray:
+        each = [models[row] for row in rows]
+        with rollout.Rollout(nthread=0) as alone:
+            found, _ = alone.rollout(each, [own], begun[rows], controls[rows], nstep=steps)
+        return np.asarray(found)
+
+    steps = controls.shape[1]
+    shares = np.array_split(np.arange(len(models)), min(len(data), len(models)))
+    if len(shares) == 1:
+        return rolled(shares[0], data[0])
+    with ThreadPoolExecutor(len(shares)) as pool:
+        return np.concatenate(list(pool.map(rolled, shares, data)))
 
 
 def refused(model: mujoco.MjModel) -> str | None:

@@ -51,8 +51,9 @@ def run(request: InferenceRequest) -> dict[str, Any]:
     settings, read = request.settings[Model], _read(request)
     problem = model_inference.problem(read.model, read.unknown, settings.window)
     generator = np.random.default_rng(request.seed)
-    inferred = _inferred(request, read, problem, generator)
-    found = predicted_motions.predict(inferred, read.others, generator)
+    with model_pace.watched(request.given["model"]):
+        inferred = _inferred(request, read, problem, generator)
+        found = predicted_motions.predict(inferred, read.others, generator)
     request.progress(2, 2)
     units = model_inference.units(read.model)
     result = {

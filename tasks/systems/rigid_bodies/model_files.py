@@ -6,7 +6,7 @@ is never loaded: plugins are refused.
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,6 +23,8 @@ LARGEST = 2**22
 LARGEST_ASSET = 2**25
 """Bytes of a mesh, a texture and the like."""
 MOST_FILES = 200
+MOST_REFERENCES, MOST_FOLDERS = 1000, 20
+"""Names of files in all of them, each of which is looked for in all folders that they name."""
 MOST_JOINTS = 40
 LARGEST_COMPILED, LARGEST_ARENA = 2**24, 2**26
 """Bytes of a compiled model, of which 16 are kept, and of what each step may take beside."""
@@ -81,6 +83,8 @@ def _check_references(file: Path) -> None:
     """Refuse a file that reaches outside its folder, or whose included files do, or are large."""
     home, waiting, size = _real(file).parent, [file], 0
     roots: dict[Path, ElementTree.Element] = {}
+    named: set[str] = set()
+    count = 0
     while waiting:
         each = waiting.pop()
         if _real(each) in roots:
@@ -93,9 +97,22 @@ def _check_references(file: Path) -> None:
         root = roots[_real(each)] = _parsed(each)
         if each == file and root.tag != "mujoco":
             raise BadInput(str(file), f"<{root.tag[:40]}>", EXPECTED)
-        waiting += _within(each, root, home, _folders(roots.values()))
+        references = [found for element in root.iter() for found in _references(element)]
+        count, named = count + len(references), named | _folders(references)
+        _check_count(file, count, named)
+        waiting += _within(each, root, home, sorted(named))
     for each, root in roots.items():  # an included file may name folders of all
-        _within(each, root, home, _folders(roots.values()))
+        _within(each, root, home, sorted(named))
+
+
+def _check_count(file: Path, references: int, folders: Collection[str]) -> None:
+    """Refuse a model whose files would be looked for in very many places."""
+    for found, most, what in (
+        (references, MOST_REFERENCES, "names of files"),
+        (len(folders), MOST_FOLDERS, "folders of files"),
+    ):
+        if found > most:
+            raise BadInput(str(file), f"{found} {what}", f"at most {most}")
 
 
 def _real(path: Path) -> Path:
@@ -108,6 +125,8 @@ def _parsed(file: Path) -> ElementTree.Element:
     content = read_bytes(file, EXPECTED, largest=LARGEST)
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", content, re.IGNORECASE) or b"\0" in content:
         raise BadInput(str(file), "a document type, entities or bytes that are no text", EXPECTED)
+    if b"xmlns" in content:  # each name would be made anew with its namespace, however long
+        raise BadInput(str(file), "names of a namespace", "names of MuJoCo's alone")
     _refuse_two_readings(file, content)
     try:
         root = ElementTree.fromstring(content)
@@ -175,11 +194,9 @@ def _places(file: Path, home: Path, name: str, text: str, folders: Sequence[str]
     return found
 
 
-def _folders(roots: Iterable[ElementTree.Element]) -> list[str]:
+def _folders(references: Iterable[tuple[str, str]]) -> set[str]:
     """Return the folders that `meshdir` and the like name."""
-    elements = (each for root in roots for each in root.iter())
-    named = {element.get(name) for element in elements for name in _FOLDERS}
-    return sorted(each for each in named if each)
+    return {text for name, text in references if name in _FOLDERS}
 
 
 def _check_size(file: Path, largest: int) -> None:

@@ -14,6 +14,7 @@ from ricochet.models.systems.rigid_bodies import mujoco_motion
 from ricochet.models.systems.rigid_bodies.mujoco_motion import SLIDE, MujocoSimulator
 from ricochet.models.systems.rigid_bodies.mujoco_parameters import names
 from ricochet.tasks.systems.rigid_bodies import predicted_motions
+from ricochet.tasks.systems.rigid_bodies.model_compiling import LONGEST
 from ricochet.tasks.systems.rigid_bodies.model_parameters import Unknown
 from ricochet.tasks.systems.rigid_bodies.motion_inference import Inputs, Problem
 from ricochet.tasks.systems.rigid_bodies.predicted_motions import AHEAD, Prediction
@@ -33,7 +34,7 @@ class Making:
     """Makes simulators of a model.
 
     Attributes:
-        threads: That simulate; one is the caller's own.
+        threads: That simulate side by side.
     """
 
     model: mujoco.MjModel
@@ -51,6 +52,7 @@ class Making:
             substeps,
             inputs,
             threads=self.threads if self.threads > 1 else 0,
+            longest=LONGEST,
         )
 
 

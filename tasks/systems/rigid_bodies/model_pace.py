@@ -3,7 +3,7 @@
 It has been moved apart as its file has it (`model_compiling`), but may touch other things where it
 was recorded, or where parameters within their limits place it: steps are tried from recorded states
 as the file has it, then at corners of the limits and at values spread evenly between them, a row
-of a Latin hypercube each.
+of a Latin hypercube each. What was not tried the fit comes to: there its pace is watched.
 """
 
 import contextlib
@@ -84,6 +84,21 @@ def check_parameters(
             return
 
 
+@contextlib.contextmanager
+def watched(file: Path) -> Iterator[None]:
+    """Refuse a model of which a fit shows in the block what `check` refuses.
+
+    Raises:
+        BadInput: So it does.
+    """
+    where = "in the fit"
+    with _refused(file, where):
+        try:
+            yield
+        except mujoco_calls.LongStepsError as error:
+            raise BadInput(str(file), f"{error} {where}", _EXPECTED) from error
+
+
 def _states(motions: Sequence[Float[ndarray, "frame state"]]) -> Float[ndarray, "place state"]:
     return np.concatenate([each[:: max(1, len(each) // PLACES)] for each in motions])
 
@@ -126,7 +141,7 @@ def _least_pace(
 
 @contextlib.contextmanager
 def _refused(file: Path, where: str) -> Iterator[None]:
-    """Refuse what MuJoCo cannot move, which would end the process in threads of its own."""
+    """Refuse what MuJoCo cannot move."""
     try:
         with mujoco_calls.silent():
             yield

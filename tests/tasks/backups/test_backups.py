@@ -373,3 +373,56 @@ def test_what_cannot_be_linked_is_copied(state, tmp_path, monkeypatch):
         patch.setattr(backup.os, "link", refuse)
         made = backup.make(tmp_path / "tuesday", since=tmp_path / "monday")
     assert restore.put_back(tmp_path / "tuesday", tmp_path / "new").counts == made.counts
+
+
+@pytest.mark.parametrize("since", [False, True])
+@pytest.mark.parametrize("becomes", ["nothing", "a folder", "a pipe", "a link", "a file's name"])
+def test_a_file_that_is_exchanged_after_it_was_listed_is_left_out(
+    state, tmp_path, monkeypatch, becomes, since
+):
+    """An account may exchange files of its runs all the time; the others are backed up."""
+    earlier = tmp_path / "monday" if since else None
+    if earlier:
+        backup.make(earlier)
+    path, listed = tmp_path / "remote" / "files" / "ab" / "cd", backup._copy_all
+    (path.parent / "other").write_bytes(b"another's")
+
+    def exchanged(copier, files, progress):
+        if path.is_file() and path in files.values():
+            path.rename(tmp_path / "aside")
+            exchange(path, becomes)
+        return listed(copier, files, progress)
+
+    monkeypatch.setattr(backup, "_copy_all", exchanged)
+    made = backup.make(tmp_path / "tuesday", since=earlier)
+    gone = {"published/files/ab/cd"}
+    gone |= {"published/files/ab/other"} if becomes == "a file's name" else set()
+    assert not gone & made.files.keys()
+    assert ("published/files/ab/other" in made.files) == (becomes != "a file's name")
+    assert restore.put_back(tmp_path / "tuesday", tmp_path / "new").counts == made.counts
+
+
+def exchange(path, becomes):
+    if becomes == "a folder":
+        path.mkdir()
+    elif becomes == "a pipe":
+        os.mkfifo(path)
+    elif becomes == "a link":
+        path.symlink_to(path.parent / "other")
+    elif becomes == "a file's name":
+        shutil.rmtree(path.parent)
+        path.parent.write_bytes(b"no folder")
+
+
+def test_what_cannot_be_read_is_named_and_not_the_place_of_the_backup(state, tmp_path, monkeypatch):
+    path, opened = tmp_path / "remote" / "files" / "ab" / "cd", os.open
+
+    def refused(place, *words, **named):
+        if place == path:
+            raise PermissionError(13, "Permission denied", str(place))
+        return opened(place, *words, **named)
+
+    monkeypatch.setattr(backup.os, "open", refused)
+    with pytest.raises(BadInput, match=r"cd: found permission denied, expected a file that can be"):
+        backup.make(tmp_path / "monday")
+    assert not (tmp_path / "monday").exists()

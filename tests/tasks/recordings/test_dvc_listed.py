@@ -234,6 +234,20 @@ def test_an_answer_of_s3_that_declares_what_its_words_stand_for_is_refused(codin
                 driven(dvc_listed._content(answered(content.encode(coding))))
 
 
+@pytest.mark.parametrize(
+    "form", ["<a xmlns='{}'/>", '<b:a xmlns:b = "{}"/>', "<a><b xmlns='x' xmlns:c='{}'/></a>"]
+)
+def test_an_answer_of_s3_with_a_namespace_without_end_is_refused(form):
+    """A reader of XML makes each name anew with it."""
+    kind = pytest.importorskip("dvc.exceptions", reason="dvc is missing").DvcException
+    honest = form.format("http://s3.amazonaws.com/doc/2006-03-01/").encode()
+    assert driven(dvc_listed._content(answered(honest))) == honest
+    with pytest.raises(kind, match="a namespace without end"):
+        driven(dvc_listed._content(answered(form.format("u" * 101).encode())))
+    for other in (b"no XML", b"<a"):
+        assert driven(dvc_listed._content(answered(other))) == other
+
+
 def answered(content):
     async def parts():
         yield content[:10]

@@ -96,3 +96,28 @@ def test_a_call_that_has_not_begun_is_not_made(monkeypatch: pytest.MonkeyPatch) 
     threads[0].start()
     threads[0].join()
     assert made == []
+
+
+def test_a_call_that_takes_too_long_is_given_up_and_its_models_are_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mujoco_calls, "_LOOK", 0.01)
+    model, seen = swings.cart(), list[bool]()
+
+    def busy() -> None:
+        end = time.monotonic() + PATIENCE
+        while model.geom_contype.any() and time.monotonic() < end:
+            pass
+        seen.append(not model.geom_contype.any())
+
+    with pytest.raises(mujoco_calls.LongStepsError):
+        mujoco_calls.interruptible(busy, [model], seconds=0.05)
+    assert seen == [True] and model.geom_contype.any()
+
+
+def test_a_time_that_is_over_within_a_call_is_the_calls_own() -> None:
+    def late() -> None:
+        raise TimeoutError("of the call")
+
+    with pytest.raises(TimeoutError, match="of the call"):
+        mujoco_calls.interruptible(late, [swings.cart()], seconds=0.0)

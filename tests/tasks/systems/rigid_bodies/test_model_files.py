@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -184,3 +185,29 @@ def test_names_that_mujoco_reads_otherwise_are_refused(
     file.write_bytes(text.encode("latin-1"))
     with pytest.raises(BadInput):
         model_files.read(file)
+
+
+def test_a_namespace_is_refused_before_names_are_made_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parse(_: bytes) -> ElementTree.Element:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(model_files.ElementTree, "fromstring", parse)
+    with pytest.raises(BadInput, match="names of a namespace"):
+        model_files.read(written(tmp_path, f"<mujoco xmlns = 'x'>{WHOLE}</mujoco>"))
+
+
+def test_files_are_looked_for_in_so_many_places_and_no_more(tmp_path: Path) -> None:
+    meshes = "".join(f"<mesh file='m{n}.obj'/>" for n in range(model_files.MOST_REFERENCES))
+    with pytest.raises(BadInput, match=r"1001 names of files, expected at most 1000"):
+        model_files.read(written(tmp_path, f"<mujoco>{meshes}<mesh file='more'/>{WHOLE}</mujoco>"))
+    folders = "".join(f"<compiler meshdir='d{n}'/>" for n in range(model_files.MOST_FOLDERS + 1))
+    with pytest.raises(BadInput, match=r"21 folders of files, expected at most 20"):
+        model_files.read(written(tmp_path, f"<mujoco>{folders}{WHOLE}</mujoco>"))
+    half = f"<mujocoinclude>{folders[: len(folders) // 2 // 25 * 25]}</mujocoinclude>"
+    written(tmp_path, half, "in.xml")
+    written(tmp_path, f"<mujocoinclude>{meshes}</mujocoinclude>", "too.xml")
+    both = "<include file='in.xml'/><include file='too.xml'/>"
+    with pytest.raises(BadInput, match=r"\d+ names of files, expected at most 1000"):
+        model_files.read(written(tmp_path, f"<mujoco>{both}{WHOLE}</mujoco>"))

@@ -5,9 +5,17 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import torch
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.systems.rigid_bodies import model_files, model_pace, model_parameters
+from ricochet.models.systems.rigid_bodies import mujoco_calls
+from ricochet.tasks.systems.rigid_bodies import (
+    model_files,
+    model_inference,
+    model_pace,
+    model_parameters,
+)
+from ricochet.tasks.systems.rigid_bodies.model_inference import Making
 from ricochet.tasks.systems.rigid_bodies.model_parameters import Unknown
 from tests.models.systems.rigid_bodies import swings
 from tests.tasks.systems.rigid_bodies.carts import late
@@ -81,3 +89,30 @@ def test_steps_that_something_else_held_up_are_taken_anew(
     assert model_pace._least_pace(model, mujoco.MjData(model), still) == 1e-5
     monkeypatch.setattr(model_pace, "_pace", lambda *_: 0.05)
     assert model_pace._least_pace(model, mujoco.MjData(model), still) == 0.05
+
+
+def moved(folder: Path, text: str) -> None:
+    """Move a cart from where it touches others, in two threads, as a fit would that comes there."""
+    model = mujoco.MjModel.from_xml_string(text)
+    unknown = limits(folder, model, -1.0, 2.0)
+    simulate = Making(model, unknown, 2)(100.0, torch.zeros(4, 50, model.nu).double())
+    starts = torch.zeros(1, 4, 2 * model.nq).double()
+    starts[..., 0] = 3.0
+    with model_pace.watched(folder / "cart.xml"):
+        simulate(torch.tensor([[[0.0, 0.01]]]).double(), starts, steps=50)
+
+
+def test_what_mujoco_cannot_move_in_the_fit_ends_in_a_line(tmp_path: Path) -> None:
+    """In threads of its own MuJoCo would end the process."""
+    with pytest.raises(BadInput, match=r"cart\.xml: found .*out of memory.* in the fit, expected"):
+        moved(tmp_path, late(60, 3.0).replace("60M", "100K"))
+
+
+def test_long_steps_in_the_fit_end_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved(tmp_path, late(30, 3.0))
+    monkeypatch.setattr(mujoco_calls, "_LOOK", 1e-3)
+    monkeypatch.setattr(model_inference, "LONGEST", 0.0)
+    with pytest.raises(BadInput, match=r"cart\.xml: found steps that take too long in the fit"):
+        moved(tmp_path, late(30, 3.0))
