@@ -5,13 +5,17 @@ may have open, and shut everybody out. So do those that ask to become websockets
 that are told to go and stay, or whose body never ends. And where no file is left, asyncio tries
 again thousands of times a second, long after the strangers have gone. So there are far fewer
 connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
+One login that has very many, whose bodies may all be late, would leave none to the others: then it
+is the oldest of that login's.
 Each part of a body is an event, before anybody is asked for a login: 12 MB in parts of one byte,
 sent in a tenth of a second, take one of them ten. Nobody honest sends so. Heads are short, too
 (`flows.servers.short_heads`).
 """
 
+import itertools
 import resource
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import h11
@@ -26,6 +30,9 @@ RESERVE = 2 * BACKLOG
 """Files that no connection takes: databases, logs, and what is being accepted."""
 MOST = 2**10
 """Connections, each of which may take 100 kB before anybody is asked who it is."""
+OF_ALL, COUNTED = 4, 0.1
+"""One login has very many where it has more than a share of all: one in so many; and the time from
+one count to the next, s, which takes longer than to accept a connection."""
 PARTS, LEAST = 64, 128
 """Parts of a body of any length, and bytes that more of them have on average."""
 CLOSING, UNREADY = object(), object()
@@ -60,13 +67,17 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     _open: ClassVar[dict[Any, "PromptProtocol"]] = {}
     """By what transports them, the oldest first; websockets are among them."""
+    _crowded: ClassVar[frozenset[bytes]] = frozenset()
+    """Logins that had very many when they were counted."""
+    _count_again: ClassVar[float] = 0.0
+    """Time of the loop before which they are not counted anew, s."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
         head = self.config.h11_max_incomplete_event_size
         self.conn = FewParts(self._end, head)
-        self._is_known = False
+        self._login: bytes | None = None
         self._open[transport] = self
         if len(self._open) > most_connections():
             self._make_room()
@@ -83,8 +94,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         cls._open.pop(transport, None)
 
     def on_response_complete(self) -> None:
-        """Remember whether a login has been seen."""
-        self._is_known = self._knows()
+        """Remember which login has been seen."""
+        self._login = self._shown()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -120,24 +131,41 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.loop.call_later(PATIENCE, self._look, now)
 
     def _make_room(self) -> None:
-        """End the oldest connection of a stranger, or one that asks for nothing, or this one."""
+        """End the oldest connection of a login with very many, or of a stranger, or an idle one.
+
+        Where there is none of them, it is this one.
+        """
         others = [each for each in self._open.values() if each is not self]
-        strangers = (each for each in others if not each._knows())
+        self._count(others)
+        crowd = (each for each in others if self._crowded and each._shown() in self._crowded)
+        strangers = (each for each in others if each._shown() is None)
         idle = (each for each in others if each._stands()[0])
-        next(strangers, next(idle, self))._end()
+        next(itertools.chain(crowd, strangers, idle, [self]))._end()
+
+    def _count(self, others: Sequence["PromptProtocol"]) -> None:
+        """Note which logins have very many connections, unless that was done just now."""
+        if self.loop.time() < PromptProtocol._count_again:
+            return
+        PromptProtocol._count_again = self.loop.time() + COUNTED
+        held, most = Counter(each._shown() for each in others), most_connections() // OF_ALL
+        names = (login for login, count in held.items() if login is not None and count > most)
+        PromptProtocol._crowded = frozenset(names)
 
     def _end(self) -> None:
         transport: Any = self.transport
         transport.abort()
         self.forget(transport)
 
-    def _knows(self) -> bool:
-        """Tell whether whoever asks has shown a login."""
+    def _shown(self) -> bytes | None:
+        """Return the name of the login that whoever asks has shown; None of a stranger."""
         transport: Any = self.transport
         protocol = transport.get_protocol()
         if protocol is not self:  # a websocket, which is answered after its login
-            return bool(protocol.is_answered)
-        return self._is_known or (self.cycle is not None and KNOWN in self.cycle.scope["state"])
+            return b"" if protocol.is_answered else None
+        if self.cycle is None:
+            return self._login
+        login: bytes | None = self.cycle.scope["state"].get(KNOWN, self._login)
+        return login
 
     def _stands(self) -> tuple[bool, Any]:
         """Return whether a connection waits for a request, and what is the same while it stays."""

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, NoReturn
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import server_logins
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -24,7 +25,8 @@ FOLDERS = 2**8
 CUT_OFF = "ricochet.cut_off"
 """Key of a request's state: its answer has been ended before its end, which is no fault."""
 KNOWN = "ricochet.known"
-"""Key of a request's state: a login has come with it, and was right where one is asked for."""
+"""Key of a request's state: the name of a login that has come with it, and was right where one is
+asked for; empty where none is, or where all have the same."""
 ASKED = re.compile(r"/(?:ajax-)?api/(?!.*(?:health|ready|version|server-info)/?$).*")
 """What MLflow's server answers to no stranger where there are logins."""
 PATIENCE, LONGEST = 10.0, 60.0
@@ -168,7 +170,8 @@ class _Request:
             self.bounds.asked.fullmatch(self.scope["path"]) and self.scope["method"] != "OPTIONS"
         )
         if asked and any(name == b"authorization" for name, _ in self.scope["headers"]):
-            self.scope.setdefault("state", {})[KNOWN] = True
+            login = server_logins.stated_name(self.scope["headers"])
+            self.scope.setdefault("state", {})[KNOWN] = login
 
     async def refuse(self) -> None:
         """Answer with a line."""

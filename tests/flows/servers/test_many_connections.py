@@ -1,0 +1,139 @@
+"""Connections have an end, and who holds very many of them leaves others theirs."""
+
+import asyncio
+import base64
+import contextlib
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from ricochet.flows.servers import prompt_protocol
+from ricochet.flows.servers.prompt_protocol import PromptProtocol
+from ricochet.tasks.registry.server_limits import Bounded
+from ricochet.tasks.registry.server_logins import ASKING
+
+MOST = 20
+HEAD = "{} /api/2.0/x HTTP/1.1\r\nHost: a\r\n{}Content-Length: {}\r\n\r\n"
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Let there be few connections, of which one login has very many with six."""
+    monkeypatch.setattr(prompt_protocol, "MOST", MOST)
+    monkeypatch.setattr(prompt_protocol, "COUNTED", 0.0)
+    monkeypatch.setattr(PromptProtocol, "_crowded", frozenset())
+    monkeypatch.setattr(PromptProtocol, "_count_again", 0.0)
+    monkeypatch.setenv(ASKING, "somewhere")
+
+
+async def answering(scope, receive, send):
+    """Answer 200 once the whole body is there, or 401 where no login is stated."""
+    while (await receive()).get("more_body"):
+        pass
+    known = any(name == b"authorization" for name, _ in scope["headers"])
+    status, headers = 200 if known else 401, [(b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body"})
+
+
+class Client:
+    """One connection, of a login or of none."""
+
+    def __init__(self, name=""):
+        code = base64.b64encode(f"{name}:password".encode()).decode()
+        self.login = f"Authorization: Basic {code}\r\n" if name else ""
+
+    async def connect(self, place):
+        self.reader, self.writer = await asyncio.open_connection(*place)
+        return self
+
+    async def ask(self):
+        """Return the status of the answer; empty where the connection is ended."""
+        try:
+            self.writer.write(HEAD.format("GET", self.login, 0).encode())
+            found = await self.reader.readuntil(b"\r\n\r\n")
+            return found[9:12].decode()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            return ""
+
+    async def hold(self):
+        """Become known, then send a body that never ends."""
+        assert await self.ask() == "200"
+        self.writer.write(HEAD.format("POST", self.login, 100).encode() + b"{")
+        await self.writer.drain()
+
+    def has_ended(self):
+        return self.reader.at_eof() or self.reader.exception() is not None
+
+
+def serve(act):
+    """Run a server as ours are, with `act(place)` beside it."""
+
+    async def run():
+        config = uvicorn.Config(Bounded(answering), ws="none", h11_max_incomplete_event_size=2**14)
+        config.load()
+        loop = asyncio.get_running_loop()
+        made = lambda: PromptProtocol(config, ServerState(), {})  # noqa: E731
+        async with await loop.create_server(made, "127.0.0.1", 0) as server:
+            return await act(server.sockets[0].getsockname())
+
+    return asyncio.run(asyncio.wait_for(run(), 60.0))
+
+
+async def close(clients):
+    for each in clients:
+        each.writer.close()
+    for each in clients:
+        with contextlib.suppress(ConnectionError):
+            await each.writer.wait_closed()
+
+
+def test_a_login_that_holds_all_connections_loses_its_oldest():
+    async def act(place):
+        held = [await Client("many").connect(place) for _ in range(MOST)]
+        for each in held:
+            await each.hold()
+        others = [await Client(name).connect(place) for name in ("a", "b", "a")]
+        found = [await each.ask() for each in others]
+        found += [await each.ask() for each in others]
+        await asyncio.sleep(0.1)
+        ended = [each.has_ended() for each in held]
+        await close(held + others)
+        return found, ended
+
+    found, ended = serve(act)
+    assert found == ["200"] * 6
+    assert ended == [True] * 3 + [False] * (MOST - 3)
+
+
+def test_strangers_end_no_connection_of_a_login_that_has_some():
+    async def act(place):
+        known = [await Client("some").connect(place) for _ in range(MOST // prompt_protocol.OF_ALL)]
+        for each in known:
+            await each.hold()
+        strangers = [await Client().connect(place) for _ in range(2 * MOST)]
+        last = await strangers[-1].ask()
+        await asyncio.sleep(0.1)
+        ended = [each.has_ended() for each in known], [each.has_ended() for each in strangers]
+        await close(known + strangers)
+        return last, *ended
+
+    last, known, strangers = serve(act)
+    assert last == "401"
+    assert not any(known)
+    assert sum(strangers) == 2 * MOST - (MOST - len(known)) and not strangers[-1]
+
+
+def test_logins_are_counted_now_and_then_and_not_at_each_connection(monkeypatch):
+    monkeypatch.setattr(prompt_protocol, "COUNTED", 3600.0)
+    counted = []
+    monkeypatch.setattr(prompt_protocol, "Counter", lambda names: counted.append(1) or {})
+
+    async def act(place):
+        found = [await Client().connect(place) for _ in range(2 * MOST)]
+        assert await found[-1].ask() == "401"
+        await close(found)
+
+    serve(act)
+    assert counted == [1]
