@@ -40,7 +40,7 @@ def import_recordings(call: Call) -> Mapping[str, Any]:
     catalogue.refuse_foreign([importing.package_name(request)], POSTERIOR.made_by)
     if call.publish:
         importing.check(request, call.out)
-        prepare_servers()
+        prepare_servers(registry=False)
         from ricochet.flows.import_recordings import import_recordings as flow
         from ricochet.flows.import_recordings import to_words
 

@@ -190,7 +190,8 @@ def capture(call: Call) -> Mapping[str, Any]:
 
     needed = call.settings[CaptureSpace].free_space
     free_space.refuse_below(needed, "capture.free_space", call.out)
-    prepare_servers(announced=SERVERS if call.publish else "starting the rig ...")
+    announced = SERVERS if call.publish else "starting the rig ..."
+    prepare_servers(announced=announced, registry=False)
     rig, session = call.arguments.rig or call.settings[Capture].rig, call.arguments.session
     what = call.arguments.what
     if call.publish:

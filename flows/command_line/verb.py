@@ -106,13 +106,23 @@ class Verb:
     anywhere: bool = False
 
 
-def prepare_servers(announced: str = SERVERS) -> None:
-    """Set what Prefect and MLflow read when they are imported, and say that this takes a moment."""
-    from ricochet.flows.servers import up
+def prepare_servers(announced: str = SERVERS, *, registry: bool = True) -> None:
+    """Set what Prefect and MLflow read when they are imported, and say that this takes a moment.
+
+    Args:
+        registry: Whether it is read or written: who records does so without a lab's servers too.
+
+    Raises:
+        BadInput: As `up.prepare_environment` and `lab_state.refuse_without_servers` say.
+    """
+    from ricochet.flows.servers import lab_state, up
     from ricochet.tasks.console.progress import announce
+    from ricochet.tasks.storage.provenance import artifacts
 
     announce(announced)
     up.prepare_environment()
+    if registry:
+        lab_state.refuse_without_servers(artifacts())
 
 
 def write_result(folder: Path, result: Mapping[str, Any]) -> None:

@@ -80,8 +80,7 @@ def prepare_environment() -> None:
 
     Raises:
         BadInput: A login would be sent to Prefect over plain http to another machine, or to servers
-            that are ending; servers are being started, or are not there though the registry is in
-            their database; or another user may write where outputs lie.
+            that are ending; servers are being started; or another user may write where outputs lie.
     """
     refuse_foreign_places()
     kill_guard.guard_children()
@@ -91,7 +90,6 @@ def prepare_environment() -> None:
     output_folder(Path(os.environ["PREFECT_HOME"]))  # Prefect makes no parents, and waits in vain
     login_transport.check_variable("PREFECT_API_URL", login_transport.ORCHESTRATION, os.environ)
     _find_prefect()
-    lab_state.refuse_without_servers(artifacts())
     known_servers.hold_ports(*(os.environ.get(name, "") for name in environments.ADDRESSES))
     prefect_settings.of_the_environment()
     matplotlib_settings.use_defaults()

@@ -36,22 +36,40 @@ def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):
     lab_state.refuse_without_servers(tmp_path)
 
 
-@pytest.mark.parametrize("words", [["list", "--json"], ["show", "ball-table"], ["doctor"]])
-def test_verbs_say_so_in_a_line_and_make_no_store(tmp_path, words):
+@pytest.fixture
+def state(tmp_path):
+    """A lab's state, without servers."""
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
     lab_state.mark(Lab(state=state, **LAB))
+    return state
+
+
+def verb(state, *words):
+    """Call a verb there."""
     unset = ("MLFLOW_TRACKING_URI", "PREFECT_API_URL")
     environment = {key: text for key, text in os.environ.items() if key not in unset}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "ricochet.flows.cli", *words],
         env={**environment, "RICOCHET_ARTIFACTS": str(state)},
-        cwd=tmp_path,
+        cwd=state.parent,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("words", [["list", "--json"], ["show", "ball-table"], ["doctor"]])
+def test_verbs_say_so_in_a_line_and_make_no_store(tmp_path, state, words):
+    done = verb(state, *words)
     assert done.returncode == 2, done.stderr
     assert "a lab whose registry is in a database, and no servers of it" in done.stderr
     assert "empty" not in done.stdout + done.stderr
     assert not list(tmp_path.rglob("mlflow.db"))
+
+
+def test_who_records_does_so_without_servers(tmp_path, state):
+    small = ["--set", "capture.drops=1", "--session", "evening", "--no-publish"]
+    done = verb(state, "capture", *small, "--out", str(tmp_path / "recorded"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "recorded" / "evening" / "session.json").is_file()

@@ -299,7 +299,7 @@ def test_what_lies_in_place_of_a_recording_is_said(tmp_path, capsys, put, found)
 
 
 def test_what_cannot_be_imported_is_refused_before_a_server_is_started(asked, monkeypatch, capsys):
-    def started():
+    def started(**_):
         raise AssertionError("servers were started for nothing")
 
     monkeypatch.setattr(import_verb, "prepare_servers", started)
