@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 
+SOUND = {b"RIFF": ("<", b"data"), b"RF64": ("<", b"data"), b"FORM": (">", b"SSND")}
+"""Order of the bytes of a number, and the part that holds the sound, by how a file begins."""
 MOST_PARTS = 10_000
 UNKNOWN = (0, 2**32 - 1, 2**64 - 1)
 """What a recorder writes as a length that could not go back to its header."""
@@ -32,11 +34,9 @@ def refuse(path: Path, content: bytes) -> None:
 
 def _sound(path: Path, content: bytes) -> tuple[int, int]:
     """Return how many bytes of sound a file of parts promises, and holds; 0 of another file."""
-    order, sound = {b"RIFF": ("<", b"data"), b"RF64": ("<", b"data"), b"FORM": (">", b"SSND")}.get(
-        content[:4], ("", b"")
-    )
-    if not order:
+    if content[:4] not in SOUND:
         return 0, 0
+    order, sound = SOUND[content[:4]]
     at, long = 12, 0
     for _ in range(MOST_PARTS):
         if at + 8 > len(content):

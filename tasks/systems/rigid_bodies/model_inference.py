@@ -51,7 +51,7 @@ class Making:
             shares,
             substeps,
             inputs,
-            threads=self.threads if self.threads > 1 else 0,
+            threads=self.threads,
             longest=LONGEST,
         )
 
