@@ -2,18 +2,22 @@
 
 Whoever answers where the lab's server should may send a gigabyte of zeros in a megabyte: the client
 reads an answer whole before it looks at it. Files are written as they come, and have bounds of
-their own.
+their own. What is no answer of MLflow's is an error that names who gave it.
 """
 
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mlflow.exceptions import MlflowException
+
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.registry.answer_heads import ShortHead
 from ricochet.tasks.storage import checked_json
 
 LARGEST = 2**25
 """Bytes: a hundred runs, each as large as a run may be, have less than half."""
+API = "/api/"
 MOST = 2_000_000
 """Values; MLflow takes 25 s for as many that are empty."""
 
@@ -29,12 +33,14 @@ def received() -> int:
 def bound() -> None:
     """Bound what this process's clients read from now on; doing it again changes nothing."""
     import urllib3.connection
-    from mlflow.utils import request_utils
+    from mlflow.utils import request_utils, rest_utils
 
     urllib3.connection.HTTPConnection.response_class = ShortHead
     adapter: Any = request_utils.TCPKeepAliveHTTPAdapter
+    reader: Any = rest_utils
     if not hasattr(adapter.send, "bounded"):
         adapter.send = _bounded(adapter.send)
+        reader.parse_dict = _named(reader.parse_dict)
 
 
 def _bounded(send: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,16 +48,33 @@ def _bounded(send: Callable[..., Any]) -> Callable[..., Any]:
 
     def bounded(self: Any, request: Any, stream: bool = False, *rest: Any, **named: Any) -> Any:
         answer = send(self, request, stream, *rest, **named)
+        _of_thread.asked = request.url.partition("?")[0]
         answer.raw._update_chunk_length = _positive(answer.raw)
         if not stream:
             answer.raw.stream = _counted(answer.raw)
             answer.encoding = "utf-8"  # which is else guessed, for minutes
-            if answer.content.lstrip()[:1] in b"{[":
+            first = answer.content.lstrip()[:1]
+            if answer.ok and API in request.url and first not in b"{":
+                raise OSError("found an answer that is no object of JSON, expected MLflow's")
+            if first in b"{[":
                 checked_json.check(answer.content, answer.url, LARGEST, MOST)
         return answer
 
     bounded.bounded = True  # type: ignore[attr-defined]
     return bounded
+
+
+def _named(parse: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes over the fields of an answer, and says whose answer has others."""
+
+    def named(js_dict: Any, message: Any) -> None:
+        try:
+            parse(js_dict=js_dict, message=message)
+        except Exception as error:  # of many kinds: the reader trusts that fields have their types
+            found = f"found an answer that cannot be read ({one_line(str(error), longest=200)})"
+            raise MlflowException(f"{_of_thread.asked}: {found}, expected MLflow's") from error
+
+    return named
 
 
 def _positive(raw: Any) -> Callable[[], None]:

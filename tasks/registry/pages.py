@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.tasks.registry import client_answers
+from ricochet.tasks.registry.pointers import NUMBER
 
 MOST = 1_000_000
 """Entries of an answer; a server may have pages without end."""
@@ -18,8 +19,15 @@ VERSIONS = 1000
 
 
 def versions(client: Any, condition: str) -> Iterator[Any]:
-    """Yield the versions that fit a condition of MLflow's, on all of its pages."""
-    return every(partial(client.search_model_versions, condition, max_results=VERSIONS))
+    """Yield the versions that fit a condition of MLflow's, on all of its pages.
+
+    Raises:
+        BadInput: One of them is no number as MLflow gives them.
+    """
+    for found in every(partial(client.search_model_versions, condition, max_results=VERSIONS)):
+        if not NUMBER.fullmatch(str(found.version)):
+            raise BadInput("MLflow's server", f"version {shown(found.version)}", "a number from 1")
+        yield found
 
 
 def every(search: Callable[..., Any], *, largest: float = LARGEST) -> Iterator[Any]:

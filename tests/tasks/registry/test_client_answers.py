@@ -10,7 +10,8 @@ import pytest
 from mlflow.exceptions import MlflowException
 from mlflow.utils import request_utils
 
-from ricochet.tasks.registry import client_answers, runs
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import client_answers, pages, runs
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -50,7 +51,7 @@ def asked(address):
         (PACKED, "more than 33554432 bytes"),
         (HEAD + b"\r\n" + b" " * 2**26, "more than 33554432 bytes"),
         (CHUNKED + b"100000\r\n" + (b" " * 2**20 + b"\r\n100000\r\n") * 64, "more than 33554432"),
-        (HEAD + b"\r\n [" + b"{}," * 1_000_001, "more than 2000000 values"),
+        (HEAD + b'\r\n {"a": [' + b"{}," * 1_000_001, "more than 2000000 values"),
         (CHUNKED + b"-1\r\n" + b" " * 2**26, "less than nothing"),
     ],
     ids=["packed", "endless", "in parts", "of many values", "of length -1"],
@@ -64,6 +65,32 @@ def test_an_answer_without_end_is_read_to_the_bound_and_refused(answer, finding,
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert most < 3 * client_answers.LARGEST
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"[]", b"null", b"1", b"x", b'{"experiment": 1}', b'{"experiment": [1]}',
+     b'{"experiment": {"tags": "x"}}', b'{"experiment": {"tags": [{"key": {}}]}}',
+     b'{"experiment": {"last_update_time": "' + b"9" * 40 + b'"}}'],
+)  # fmt: skip
+def test_what_is_no_answer_is_an_error_that_names_who_gave_it(answer, monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with (
+        answering(HEAD + b"\r\n" + answer) as address,
+        pytest.raises(MlflowException) as caught,
+    ):
+        asked(address)
+    assert address in str(caught.value)
+    assert "expected MLflow's" in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [b"", b"x", b"-1", b"1e9", b"9" * 30])
+def test_a_version_that_is_no_number_is_refused(version):
+    found = b'{"model_versions": [{"name": "a", "version": "%s"}]}' % version
+    with answering(HEAD + b"\r\n" + found) as address:
+        client = runs.connect(address).client
+        with pytest.raises(BadInput, match="expected a number from 1"):
+            list(pages.versions(client, "name = 'a'"))
 
 
 def test_an_answer_of_nearly_the_bound_is_read_in_each_form(monkeypatch):
