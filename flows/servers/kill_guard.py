@@ -20,12 +20,17 @@ from ricochet.tasks.storage import own_temporary, process_ids
 
 MARK = "RICOCHET_STARTED_BY"
 DONE = b"done\n"
+_guards: list[subprocess.Popen[bytes]] = []
+"""Of this process; the last one is on guard unless it was killed."""
 
 
 def guard_children() -> None:
-    """Have all that this process starts from now on ended, should it be killed."""
+    """Have all that this process starts from now on ended, should it be killed.
+
+    Called again it starts a guard where the last one is gone: it was killed, as any process may be.
+    """
     name = process_ids.name_of(os.getpid())
-    if os.environ.get(MARK) == name:
+    if os.environ.get(MARK) == name and not (_guards and _guards[-1].poll() is not None):
         return
     guard = subprocess.Popen(
         [sys.executable, "-P", "-m", __name__, name],
@@ -36,6 +41,7 @@ def guard_children() -> None:
         start_new_session=True,
     )
     os.environ[MARK] = name
+    _guards.append(guard)
     atexit.register(_release, guard)
 
 

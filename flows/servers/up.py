@@ -145,6 +145,7 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
         report_line("The workers wait for scheduled runs; Ctrl-C ends all.")
         while all(process.poll() is None for process in processes):
             time.sleep(0.5)
+            kill_guard.guard_children()
             beside.tick()
         raise RuntimeError(f"a server ended by itself; its log is in {state / LOGS}")
 

@@ -4,16 +4,21 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.flows.harness import members, wait_for
 
 VERB = """
 import subprocess, sys, time
 from ricochet.flows.servers import kill_guard
 kill_guard.guard_children()
+if sys.argv[1] == "guard killed":
+    kill_guard._guards[-1].kill()
+    kill_guard._guards[-1].wait()
 kill_guard.guard_children()
 child = subprocess.Popen(["sh", "-c", "sleep 61 & wait"], start_new_session=True)
 print(child.pid, flush=True)
-if sys.argv[1] == "killed":
+if "killed" in sys.argv[1]:
     time.sleep(60)
 """
 
@@ -25,9 +30,10 @@ def start(how: str) -> tuple[subprocess.Popen, int]:
         return verb, int(said.readline())
 
 
-def test_what_a_killed_verb_started_ends_with_it_and_nothing_else() -> None:
+@pytest.mark.parametrize("how", ["killed", "guard killed"])
+def test_what_a_killed_verb_started_ends_with_it_and_nothing_else(how) -> None:
     bystander = subprocess.Popen(["sleep", "62"])
-    verb, child = start("killed")
+    verb, child = start(how)
     wait_for(lambda: len(members(child)) == 2, seconds=5)  # it and its own child
     verb.kill()
     verb.wait()
