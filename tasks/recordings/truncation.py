@@ -1,7 +1,8 @@
 """Sounds that hold less than their own headers promise, which libsndfile takes for shorter ones.
 
 WAV, RF64 and AIFF state the bytes of their sound before it. An Ogg is pages, of which the last says
-that it is the last. A FLAC is decoded to the number of its frames; an MP3 promises nothing.
+that it is the last. A FLAC is decoded to the number of its frames. An MP3 states the bytes of all
+of its frames in the first, as Xing's encoder did; one without that promises nothing.
 """
 
 import struct
@@ -19,6 +20,9 @@ IN_64_BITS = 2**32 - 1
 PAGE, LAST = 27, 4
 """Bytes before the table of an Ogg's page; the flag of its last one."""
 
+XING, FIRST_FRAME = (b"Xing", b"Info"), 64
+"""How an MP3's statement begins, and in how many bytes of its first frame it does."""
+
 
 def refuse(path: Path, content: bytes) -> None:
     """Refuse a sound of which a part at the end is missing; BadInput."""
@@ -26,7 +30,8 @@ def refuse(path: Path, content: bytes) -> None:
         if not _has_last_page(content):
             raise BadInput(str(path), "cut short, without a last page", "a complete file")
         return
-    promised, held = _sound(path, content)
+    mpeg = content.startswith((b"ID3", b"\xff"))
+    promised, held = _frames(content) if mpeg else _sound(path, content)
     if promised not in UNKNOWN and held < promised:
         found = f"cut short, {held} of {promised} bytes of sound"
         raise BadInput(str(path), found, "a complete file")
@@ -48,6 +53,20 @@ def _sound(path: Path, content: bytes) -> tuple[int, int]:
             long = struct.unpack_from("<Q", content, at + 16)[0]
         at += 8 + size + size % 2
     raise BadInput(str(path), "a header of parts without end", f"at most {MOST_PARTS}")
+
+
+def _frames(content: bytes) -> tuple[int, int]:
+    """Return how many bytes of frames an MP3 promises, and holds; 0 of one that says nothing."""
+    start = 0
+    if content.startswith(b"ID3"):  # text, whose length has seven bits a byte
+        start = 10 + sum(byte << 7 * place for place, byte in enumerate(content[9:5:-1]))
+    at = max(content.find(name, start, start + FIRST_FRAME) for name in XING)
+    if at < 0 or at + 16 > len(content):
+        return 0, 0
+    flags, first, second = struct.unpack_from(">III", content, at + 4)
+    if not flags & 2:
+        return 0, 0
+    return second if flags & 1 else first, len(content) - start
 
 
 def _has_last_page(content: bytes) -> bool:

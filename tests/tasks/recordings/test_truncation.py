@@ -19,6 +19,7 @@ FORMS = {
     "vorbis": ("OGG", "VORBIS"),
     "opus": ("OGG", "OPUS"),
     "flac": ("FLAC", "PCM_16"),
+    "mp3": ("MP3", "MPEG_LAYER_III"),
 }
 
 
@@ -52,6 +53,25 @@ def test_a_length_that_no_recorder_could_write_is_not_held_against_it(form, name
         struct.pack_into("<Q", content, content.index(b"ds64") + 16, 2**64 - 1 if length else 0)
     truncation.refuse(Path("take"), bytes(content))
     assert length in truncation.UNKNOWN
+
+
+TITLE = b"ID3\x04\0\0\0\0\x02\x10" + bytes(2 * 128 + 16)
+
+
+def test_what_stands_about_the_frames_of_an_mp3_is_no_fault_and_hides_none():
+    content = sound("mp3")
+    assert audio_files.decode(Path("take"), TITLE + content + b"TAG" + bytes(125))
+    with pytest.raises(BadInput, match=r"cut short, \d+ of \d+ bytes of sound"):
+        truncation.refuse(Path("take"), TITLE + content[:-100])
+
+
+def test_an_mp3_that_states_no_length_is_read():
+    content = sound("mp3")
+    at = max(content.find(name) for name in truncation.XING)
+    silent = content[: at + 7] + bytes([content[at + 7] & ~2]) + content[at + 8 :]
+    truncation.refuse(Path("take"), silent[:-100])
+    with pytest.raises(BadInput, match="cut short"):
+        truncation.refuse(Path("take"), content[:-100])
 
 
 def test_what_follows_the_last_page_of_an_ogg_is_no_fault():
