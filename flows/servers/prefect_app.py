@@ -9,12 +9,22 @@ frames its pages, where clicks meant for that one would start runs.
 """
 
 import asyncio
+import base64
 import hmac
+import os
 import re
 from collections.abc import MutableMapping
 from typing import Any
 
-from ricochet.tasks.registry.server_limits import Application, Bounded, Message, Receive, Send
+from ricochet.flows.servers.environments import SERVER_LOGIN
+from ricochet.tasks.registry.server_limits import (
+    KNOWN,
+    Application,
+    Bounded,
+    Message,
+    Receive,
+    Send,
+)
 
 PATIENCE = 10.0
 """Longest wait for the first words of a websocket, which are its login, s."""
@@ -58,6 +68,25 @@ class Impatient:
             return message
 
         return heard
+
+
+class Known:
+    """An application in front of another that notes at once of whom a request with a login is.
+
+    Prefect asks for it; a body may take long to come, and an answer to be made.
+    """
+
+    def __init__(self, application: Application, login: str) -> None:
+        """Stand in front of an application that takes one login, `name:password`."""
+        self.application = application
+        self._stated = b"Basic " + base64.b64encode(login.encode())
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        found = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
+        if len(found) == 1 and hmac.compare_digest(found[0], self._stated):
+            scope.setdefault("state", {})[KNOWN] = b""
+        await self.application(scope, receive, send)
 
 
 class Unframed:
@@ -154,5 +183,7 @@ def create_app() -> Bounded:
     for each in (server, subscriptions):
         each.hmac = Comparing  # type: ignore[attr-defined]
     module.RequestLimitMiddleware = uncounted(server.RequestLimitMiddleware)
-    application = Unframed(Impatient(without_descriptions(server.create_app())))
+    application: Application = Unframed(Impatient(without_descriptions(server.create_app())))
+    if login := os.environ.get(SERVER_LOGIN):
+        application = Known(application, login)
     return Bounded(application, asked=ASKED)

@@ -6,7 +6,8 @@ that are told to go and stay, or whose body never ends. And where no file is lef
 again thousands of times a second, long after the strangers have gone. So there are far fewer
 connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
 One login that has very many, whose bodies may all be late, would leave none to the others: then it
-is the oldest of that login's.
+is the oldest of that login's. Where several have just not very many each, and nobody else any, it
+is the oldest of whoever has most.
 Each part of a body is an event, before anybody is asked for a login: 12 MB in parts of one byte,
 sent in a tenth of a second, take one of them ten. Nobody honest sends so. Heads are short, too
 (`flows.servers.short_heads`).
@@ -23,6 +24,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ricochet.flows.servers.short_heads import ShortHeads
 from ricochet.tasks.registry.server_limits import KNOWN
+from ricochet.tasks.registry.server_logins import stated_name
 
 BACKLOG = 128
 """Connections that are accepted at a time."""
@@ -69,6 +71,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """By what transports them, the oldest first; websockets are among them."""
     _crowded: ClassVar[frozenset[bytes]] = frozenset()
     """Logins that had very many when they were counted."""
+    _largest: ClassVar[bytes | None] = None
+    """The login that had most of all."""
     _count_again: ClassVar[float] = 0.0
     """Time of the loop before which they are not counted anew, s."""
 
@@ -133,23 +137,25 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def _make_room(self) -> None:
         """End the oldest connection of a login with very many, or of a stranger, or an idle one.
 
-        Where there is none of them, it is this one.
+        Where there is none of them, it is one of the login that has most.
         """
         others = [each for each in self._open.values() if each is not self]
         self._count(others)
         crowd = (each for each in others if self._crowded and each._shown() in self._crowded)
         strangers = (each for each in others if each._shown() is None)
         idle = (each for each in others if each._stands()[0])
-        next(itertools.chain(crowd, strangers, idle, [self]))._end()
+        most = (each for each in others if each._shown() == self._largest)
+        next(itertools.chain(crowd, strangers, idle, most, [self]))._end()
 
     def _count(self, others: Sequence["PromptProtocol"]) -> None:
         """Note which logins have very many connections, unless that was done just now."""
         if self.loop.time() < PromptProtocol._count_again:
             return
         PromptProtocol._count_again = self.loop.time() + COUNTED
-        held, most = Counter(each._shown() for each in others), most_connections() // OF_ALL
-        names = (login for login, count in held.items() if login is not None and count > most)
-        PromptProtocol._crowded = frozenset(names)
+        shown, most = (each._shown() for each in others), most_connections() // OF_ALL
+        held = Counter(login for login in shown if login is not None)
+        PromptProtocol._crowded = frozenset(login for login in held if held[login] > most)
+        PromptProtocol._largest = max(held, key=held.__getitem__, default=None)
 
     def _end(self) -> None:
         transport: Any = self.transport
@@ -164,7 +170,11 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             return b"" if protocol.is_answered else None
         if self.cycle is None:
             return self._login
-        login: bytes | None = self.cycle.scope["state"].get(KNOWN, self._login)
+        scope = self.cycle.scope
+        if KNOWN not in scope["state"]:  # it may be another's, behind a proxy
+            same = stated_name(scope["headers"]) == self._login
+            scope["state"][KNOWN] = self._login if same else None
+        login: bytes | None = scope["state"][KNOWN]
         return login
 
     def _stands(self) -> tuple[bool, Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ricochet.tasks.registry import server_logins
-from ricochet.tasks.registry.server_limits import Application, Receive, Send
+from ricochet.tasks.registry.server_limits import KNOWN, Application, Receive, Send
 
 AT_A_TIME = 2
 """Passwords of strangers that are compared at once, and of others; each takes a core."""
@@ -107,4 +107,6 @@ class Asking:
             said = b"found a wrong name or password\n"
             await send({"type": "http.response.body", "body": said})
             return
+        if login:  # before the body has come, which may take long
+            scope.setdefault("state", {})[KNOWN] = login.partition(b":")[0]
         await self.application(scope, receive, send)

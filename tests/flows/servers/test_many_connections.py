@@ -23,6 +23,7 @@ def few(monkeypatch):
     monkeypatch.setattr(prompt_protocol, "MOST", MOST)
     monkeypatch.setattr(prompt_protocol, "COUNTED", 0.0)
     monkeypatch.setattr(PromptProtocol, "_crowded", frozenset())
+    monkeypatch.setattr(PromptProtocol, "_largest", None)
     monkeypatch.setattr(PromptProtocol, "_count_again", 0.0)
     monkeypatch.setenv(ASKING, "somewhere")
 
@@ -123,6 +124,44 @@ def test_strangers_end_no_connection_of_a_login_that_has_some():
     assert last == "401"
     assert not any(known)
     assert sum(strangers) == 2 * MOST - (MOST - len(known)) and not strangers[-1]
+
+
+def test_logins_that_together_hold_all_connections_leave_others_theirs():
+    async def act(place):
+        names = [f"login {number % prompt_protocol.OF_ALL}" for number in range(MOST)]
+        held = [await Client(name).connect(place) for name in names]
+        for each in held:
+            await each.hold()
+        other = await Client("other").connect(place)
+        found = [await other.ask() for _ in range(3)]
+        await asyncio.sleep(0.1)
+        ended = [each.has_ended() for each in held]
+        await close([*held, other])
+        return found, ended
+
+    found, ended = serve(act)
+    assert found == ["200"] * 3
+    assert sum(ended) == 1
+
+
+def test_a_connection_that_asks_for_another_is_that_one_s_and_nobody_s_before_its_login():
+    async def act(place):
+        held = [await Client("many").connect(place) for _ in range(prompt_protocol.OF_ALL + 2)]
+        for each in held:
+            await each.hold()
+        shared = await Client("many").connect(place)
+        assert await shared.ask() == "200"
+        shared.login = Client("other").login
+        shared.writer.write(HEAD.format("POST", shared.login, 1).encode())
+        await asyncio.sleep(0.1)
+        found = {each._shown() for each in PromptProtocol._open.values()}
+        shared.writer.write(b"a")
+        status = (await shared.reader.readuntil(b"\r\n\r\n"))[9:12]
+        after = [each._shown() for each in PromptProtocol._open.values()]
+        await close([*held, shared])
+        return found, status, after[-1]
+
+    assert serve(act) == ({b"many", None}, b"200", b"other")
 
 
 def test_logins_are_counted_now_and_then_and_not_at_each_connection(monkeypatch):

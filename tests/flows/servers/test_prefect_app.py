@@ -24,6 +24,7 @@ from ricochet.flows.servers import (
     serving,
 )
 from ricochet.flows.servers.prefect_app import SILENT, Impatient
+from ricochet.tasks.registry.server_limits import KNOWN
 from tests.flows.harness import wait_for
 from tests.flows.servers import alone
 from tests.stores import with_prefect
@@ -67,6 +68,22 @@ def test_one_that_has_spoken_may_be_silent_for_as_long_as_it_likes():
 
 def test_a_request_may_be_slow():
     assert received([], kind="http") == ["late"]
+
+
+@pytest.mark.parametrize(
+    ("logins", "known"),
+    [(["a:b"], b""), (["a:c"], None), ([], None), (["a:b", "a:b"], None), (["\xe9"], None)],
+)
+def test_whoever_states_the_login_is_known_before_an_answer_begins(logins, known):
+    noted = []
+
+    async def application(scope, receive, send):
+        noted.append(scope.get("state", {}).get(KNOWN))
+
+    coded = [b"Basic " + base64.b64encode(login.encode()) for login in logins]
+    scope = {"type": "http", "headers": [(b"authorization", each) for each in coded]}
+    asyncio.run(prefect_app.Known(application, "a:b")(scope, None, None))
+    assert noted == [known]
 
 
 def test_the_limit_counts_requests_of_the_interface_alone():

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from ricochet.tasks.registry import server_logins, server_passwords
+from ricochet.tasks.registry.server_limits import KNOWN
 from ricochet.tasks.registry.server_passwords import AT_A_TIME, Asking, Comparing, Passwords
 
 
@@ -134,6 +135,24 @@ def test_of_a_name_the_last_password_that_was_right_is_remembered_alone():
         assert await asyncio.gather(*old, last) == [200] * 30
 
     asyncio.run(asyncio.wait_for(asked(), 30.0))
+
+
+def test_who_asks_is_noted_before_the_body_comes_where_the_login_is_right():
+    async def asked():
+        noted = []
+
+        async def read(scope, receive, send):
+            noted.append(scope.get("state", {}).get(KNOWN))
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        server = Server()
+        server.end.set()
+        server.application.application = read
+        for login in (b"known:a", b"other:right", b"other:wrong", b""):
+            await server.ask(login)
+        return noted
+
+    assert asyncio.run(asyncio.wait_for(asked(), 30.0)) == [b"known", b"other", None]
 
 
 def test_what_is_no_text_is_wrong_and_what_asks_for_nothing_is_passed_on():
