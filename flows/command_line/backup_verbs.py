@@ -75,8 +75,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         call.report_line(f"what was there before is now {aside}")
     for line in _to_compare(done):
         call.report_line(line)
-    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(state))} "
-    call.report_next(f"{place}ricochet doctor")
+    call.report_next(_after_restore(given, stated))
     return {
         "schema": RESTORE,
         "state": str(state),
@@ -84,6 +83,14 @@ def restore(call: Call) -> Mapping[str, Any]:
         "packages_aside": None if done.packages_aside is None else str(done.packages_aside),
         **_facts(done.backup),
     }
+
+
+def _after_restore(given: argparse.Namespace, stated: "Stated | None") -> str:
+    """Return the command that may follow: a registry in a database its servers alone know."""
+    if stated is not None and stated.servers:
+        return f"ricochet up --config {shlex.quote(str(given.config))}"
+    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(given.state))} "
+    return f"{place}ricochet doctor"
 
 
 def _stated(call: Call) -> "Stated | None":

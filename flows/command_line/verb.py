@@ -115,8 +115,9 @@ def prepare_servers(announced: str = SERVERS, *, registry: bool = True) -> None:
     Raises:
         BadInput: As `up.prepare_environment` and `lab_state.refuse_without_servers` say.
     """
-    from ricochet.flows.servers import lab_state, up
+    from ricochet.flows.servers import up
     from ricochet.tasks.console.progress import announce
+    from ricochet.tasks.registry import lab_state
     from ricochet.tasks.storage.provenance import artifacts
 
     announce(announced)

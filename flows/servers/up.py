@@ -26,7 +26,6 @@ from ricochet.flows.servers import (
     held_ports,
     kill_guard,
     known_servers,
-    lab_state,
     listening,
     pool_worker,
     serving,
@@ -39,6 +38,7 @@ from ricochet.flows.servers.lab import Lab
 from ricochet.flows.servers.stopping import stoppable
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.figures import matplotlib_settings
+from ricochet.tasks.registry import lab_state
 from ricochet.tasks.storage import login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
@@ -168,12 +168,22 @@ def servers(
         _take_folders(request.lab)
         children.write_ledger(request.lab.state)
         _refuse_a_restore(request.lab.state)
-        lab_state.mark(request.lab)
-        if not request.lab.mlflow_database:
-            _create_store(request.lab.state)
+        _say_where_the_registry_is(request)
         every = tuple(itertools.chain(*sockets))
         with held_ports.offered(request.lab.state, every), contextlib.ExitStack() as started:
             yield _started(request, sockets, started)
+
+
+def _say_where_the_registry_is(request: Request) -> None:
+    """Say in the state, and where verbs look, whose the registry is; a store of its own is made."""
+    state = request.lab.state
+    if request.shared:
+        lab_state.point_to(state)
+    if request.lab.mlflow_database:
+        lab_state.mark(state)
+    else:
+        lab_state.refuse_marked(state)
+        _create_store(state)
 
 
 def _take_folders(lab: Lab) -> None:

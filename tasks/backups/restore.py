@@ -23,6 +23,7 @@ from ricochet.tasks.backups import backup, contents, databases, manifests
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.registry import lab_state
 from ricochet.tasks.storage import secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
@@ -125,6 +126,8 @@ def put_back(
                 _stage(folder, places, found, progress)
             _keep_passwords(places, servers)
             _settle_in(places, found)
+            if contents.DUMPS[contents.MLFLOW] in servers:
+                lab_state.mark(places.staged)
             restored = _finish(places, found, servers)
         except BaseException:
             places.clear()

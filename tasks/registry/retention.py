@@ -50,14 +50,11 @@ def old_runs(tracker: Tracker, *, days: float) -> list[KeptRun]:
     """Return the runs that ended so many days ago and that nothing refers to, oldest first."""
     found = list(_all_runs(tracker))
     families = list(_families(found))
-    needed = _named(tracker) | {run.run_id for run in found if run.ended is None}
-    kept = set().union(*(family for family in families if family & needed))
     latest = 1000.0 * (time.time() - days * DAY)
-    old = [
-        run
-        for run in found
-        if run.ended and run.ended < latest and run.run_id not in kept and _is_own(tracker, run)
-    ]
+    stay = {run.run_id for run in found if run.ended is None or run.ended >= latest}
+    needed = _named(tracker) | stay
+    kept = set().union(*(family for family in families if family & needed))
+    old = [run for run in found if run.run_id not in kept and _is_own(tracker, run)]
     return sorted(old, key=lambda run: run.ended or 0)
 
 

@@ -6,30 +6,47 @@ import sys
 
 import pytest
 
-from ricochet.flows.servers import lab_state
-from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
-
-LAB = {"mlflow_database": "postgresql:///mlflow", "prefect_database": "postgresql:///prefect"}
+from ricochet.tasks.registry import lab_state
+from ricochet.tasks.storage import provenance
 
 
 def test_what_a_lab_marked_no_plain_servers_take(tmp_path):
-    lab_state.mark(Lab(state=tmp_path))
-    assert not any(tmp_path.iterdir())
-    lab_state.mark(Lab(state=tmp_path, **LAB))
-    lab_state.mark(Lab(state=tmp_path, **LAB))
+    lab_state.refuse_marked(tmp_path)
+    lab_state.mark(tmp_path)
+    lab_state.mark(tmp_path)
     with pytest.raises(
         BadInput, match="a lab whose registry is in a database, expected `--config`"
     ):
-        lab_state.mark(Lab(state=tmp_path))
+        lab_state.refuse_marked(tmp_path)
     (tmp_path / lab_state.MARK).unlink()
-    lab_state.mark(Lab(state=tmp_path))
+    lab_state.refuse_marked(tmp_path)
+
+
+def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
+    outputs, state = tmp_path / "outputs", tmp_path / "state"
+    for name in ("MLFLOW_TRACKING_URI", provenance.ARTIFACTS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(lab_state, "artifacts", lambda: outputs)
+    lab_state.point_to(state)
+    with pytest.raises(BadInput, match=f"expected {provenance.ARTIFACTS}={state}, or no lab_else"):
+        lab_state.refuse_without_servers(outputs)
+    with monkeypatch.context() as chosen:
+        chosen.setenv(provenance.ARTIFACTS, str(outputs))
+        lab_state.refuse_without_servers(outputs)
+        lab_state.point_to(outputs)
+        assert (outputs / lab_state.ELSEWHERE).exists()
+    with monkeypatch.context() as named:
+        named.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
+        lab_state.refuse_without_servers(outputs)
+    lab_state.point_to(outputs)
+    lab_state.refuse_without_servers(outputs)
 
 
 def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     lab_state.refuse_without_servers(tmp_path)
-    lab_state.mark(Lab(state=tmp_path, **LAB))
+    lab_state.mark(tmp_path)
     with pytest.raises(BadInput, match="no servers of it, expected `ricochet up --config FILE`"):
         lab_state.refuse_without_servers(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
@@ -41,7 +58,7 @@ def state(tmp_path):
     """A lab's state, without servers."""
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
-    lab_state.mark(Lab(state=state, **LAB))
+    lab_state.mark(state)
     return state
 
 

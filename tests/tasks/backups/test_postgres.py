@@ -25,6 +25,7 @@ from ricochet.tasks.backups import postgres as dumps
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
+from ricochet.tasks.registry import lab_state
 from tests import postgres
 from tests.crash import kill
 from tests.flows.harness import wait_for
@@ -104,6 +105,8 @@ def test_mlflows_own_tables_come_back(address, tmp_path, monkeypatch):
     shutil.rmtree(state)
     new = database(address, "anew")
     restore.put_back(tmp_path / "monday", state, stated=Stated({contents.MLFLOW: new}))
+    with pytest.raises(BadInput, match="a lab whose registry is in a database"):
+        lab_state.refuse_marked(state)
     again = MlflowClient(new.address, registry_uri=new.address)
     assert again.get_run(run).info.run_name == "a ball"
     assert again.get_model_version_by_alias("ball", "champion").run_id == run

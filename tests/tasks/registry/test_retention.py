@@ -46,6 +46,9 @@ def test_only_old_runs_that_nothing_names_go_and_a_second_time_none(tracker, emp
         for name in names
     }
     found["child"] = made(tracker, "child", parent=found["parent"])
+    found["child of recent"] = made(tracker, "child of recent", parent=found["recent"])
+    found["parent of recent"] = made(tracker, "parent of recent")
+    made(tracker, "recent child", parent=found["parent of recent"], days=1.0)
     found["lone parent"] = made(tracker, "lone parent")
     found["lone child"] = made(tracker, "lone child", parent=found["lone parent"])
     register(tracker, found["of a version"], validation=f"see {found['validation']}")
