@@ -75,7 +75,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         call.report_line(f"what was there before is now {aside}")
     for line in _to_compare(done):
         call.report_line(line)
-    call.report_next(_after_restore(given, stated))
+    call.report_next(_after_restore(given, state))
     return {
         "schema": RESTORE,
         "state": str(state),
@@ -85,11 +85,13 @@ def restore(call: Call) -> Mapping[str, Any]:
     }
 
 
-def _after_restore(given: argparse.Namespace, stated: "Stated | None") -> str:
-    """Return the command that may follow: a registry in a database its servers alone know."""
-    if stated is not None and stated.servers:
-        return f"ricochet up --config {shlex.quote(str(given.config))}"
-    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(given.state))} "
+def _after_restore(given: argparse.Namespace, state: Path) -> str:
+    """Return the command that may follow."""
+    from ricochet.tasks.registry import lab_state
+
+    if lab_state.is_marked(state):
+        return f"ricochet up --config {shlex.quote(str(given.config or 'FILE'))}"
+    place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(state))} "
     return f"{place}ricochet doctor"
 
 

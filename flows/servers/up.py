@@ -177,12 +177,14 @@ def servers(
 def _say_where_the_registry_is(request: Request) -> None:
     """Say in the state, and where verbs look, whose the registry is; a store of its own is made."""
     state = request.lab.state
-    if request.shared:
-        lab_state.point_to(state)
-    if request.lab.mlflow_database:
-        lab_state.mark(state)
-    else:
+    if not request.shared:
         lab_state.refuse_marked(state)
+    else:
+        if not request.lab.mlflow_database:
+            lab_state.refuse_unmarked(state)
+        lab_state.mark(state)
+        lab_state.point_to(state)
+    if not request.lab.mlflow_database:
         _create_store(state)
 
 

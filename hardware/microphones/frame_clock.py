@@ -13,8 +13,8 @@ frames at 44.1 kHz, less than half a buffer of a stream. Clocks that are 300 ppm
 Two clocks are compared where both are there: the machine's, when the callback ran, and the stream's
 (PortAudio's `inputBufferAdcTime`), when the block was recorded. Callbacks that are late for long
 raise r by the first alone, and a driver that states nonsense by the second alone: a slip is what
-both show. A stated time that only counts the frames again is no clock. A block equal to the one
-before to the last bit is a doubled one, unless it is constant.
+both show. A stated time that only counts the frames again is no clock. A block equal to one of the
+RECENT before to the last bit is a doubled one, unless it is constant.
 """
 
 import itertools
@@ -35,6 +35,7 @@ TOLERANCE = 5e-3  # s
 RATE_ERROR = 0.03  # share by which frames may come faster or slower than was asked, without loss
 FAR_OFF = 0.25  # the same, however unsteadily they come
 COUNTED = 1e-7  # s by which times that are counted from frames are off, by their rounding
+RECENT = 4  # blocks: a driver that has few buffers may give an old one again
 KEPT = 4.0  # s of blocks that a stream looks back on
 
 
@@ -92,14 +93,15 @@ class FrameClock:
         self._rate, self._clock, self._kept = sample_rate, clock, kept
         self._rows: deque[tuple[int, int, float, float]] = deque()
         self._doubled: list[Slip] = []
-        self._frames, self._last, self._origin = 0, np.empty((0, 0), np.float32), clock()
+        self._recent: deque[Float[ndarray, "frame channel"]] = deque(maxlen=RECENT)
+        self._frames, self._origin = 0, clock()
 
     def note(self, block: Float[ndarray, "frame channel"], stated: Any) -> None:
         """Note a block in its callback; `stated` are PortAudio's times, or None."""
         now, size = self._clock(), len(block)
-        if len(self._last) == size > 1 and _repeats(self._last, block):
+        if size > 1 and any(_repeats(each, block) for each in self._recent):
             self._doubled.append(Slip(self._frames, -size))
-        self._last = np.array(block)
+        self._recent.append(np.array(block))
         adc = getattr(stated, "inputBufferAdcTime", None)
         self._rows.append((self._frames, size, now, np.nan if adc is None else float(adc)))
         self._frames += size
@@ -108,7 +110,7 @@ class FrameClock:
 
     @property
     def doubled(self) -> int:
-        """How many blocks were those before again."""
+        """How many blocks were earlier ones again."""
         return len(self._doubled)
 
     def rate(self) -> float:
@@ -250,6 +252,6 @@ def _row(late: Float[ndarray, " block"], bins: Int[ndarray, "bin 2"], at: int, s
     return first + int(low[0]) if len(low) else last - 1
 
 
-def _repeats(last: Float[ndarray, "frame channel"], block: Float[ndarray, "frame channel"]) -> bool:
-    """Return whether a block is the one before again; silence may be."""
-    return bool(np.array_equal(last, block) and np.ptp(block, axis=0).any())
+def _repeats(earlier: ndarray, block: Float[ndarray, "frame channel"]) -> bool:
+    """Return whether a block is an earlier one again; silence may be."""
+    return bool(np.array_equal(earlier, block) and np.ptp(block, axis=0).any())

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.recordings import dvc_publish, manifests
-from ricochet.tasks.registry import promotion_log
+from ricochet.tasks.registry import lab_state, promotion_log
 from ricochet.tasks.storage.provenance import artifacts, workplace
 
 MLFLOW, PREFECT = "mlflow/mlflow.db", "prefect/prefect.db"
@@ -92,6 +92,7 @@ def find(stated: Stated | None = None) -> Contents:
     remote = _remote()
     folders |= {} if remote is None else {REMOTE: remote}
     files = {f"{SETTINGS}/{name}": workplace() / name for name in CHECKOUT}
+    files[lab_state.MARK] = state / lab_state.MARK
     for session in _unpublished(state):
         files |= {path.relative_to(state).as_posix(): path for path in _of_session(session)}
     return Contents(
@@ -110,6 +111,7 @@ def strangers(names: Iterable[str]) -> list[str]:
     """
     all_names = {*names}
     single = {MLFLOW, PREFECT, *DUMPS.values(), *(f"{SETTINGS}/{name}" for name in CHECKOUT)}
+    single.add(lab_state.MARK)
     whole = tuple(f"{folder}/" for folder in (PACKAGES, LOG, REMOTE))
     others = (name for name in all_names - single if not name.startswith(whole))
     return sorted(name for name in others if not _is_of_session(name, all_names))

@@ -1,11 +1,14 @@
-"""A lab's state whose registry is in a database that its servers alone know, or that is elsewhere.
+"""A lab's state, whose registry its servers alone give, or which is not where verbs look.
 
-Without them a verb would find a store of MLflow's own in its place, empty, and write there what
-nobody sees. So `up` and `restore` say in the state that it is a lab's, and what else would stand
-for it refuses; where the state is not the folder of outputs, `up` says there where it is.
+Its registry is in a database that they know, or its packages are at their addresses. Without them a
+verb would find an empty store in its place, or call packages damaged, and write what nobody sees.
+So `up --config` and `restore` say in the state that it is a lab's, and what else would stand for it
+refuses; where the state is not the folder of outputs, `up` says there where it is.
 """
 
+import contextlib
 import os
+import sqlite3
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
@@ -15,22 +18,52 @@ from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts
 
 MARK, ELSEWHERE = "lab.json", "lab_elsewhere.json"
 """File of a state that says so, and file of outputs that says where the state is."""
+FOUND = "a lab whose registry its servers alone give"
 
 
 def mark(state: Path) -> None:
-    """Say in a state that its registry is in a database."""
-    write_json(state / MARK, {"schema": "ricochet.lab/1", "registry": "a database"})
+    """Say in a state that its lab's servers alone give the registry."""
+    write_json(state / MARK, {"schema": "ricochet.lab/1", "registry": "servers"})
+
+
+def is_marked(state: Path) -> bool:
+    """Tell whether a state says so."""
+    return (state / MARK).exists()
 
 
 def refuse_marked(state: Path) -> None:
-    """Refuse servers of a registry of their own where it is in a database.
+    """Refuse plain servers of a state that is a lab's.
 
     Raises:
         BadInput: So it is.
     """
-    if (state / MARK).exists():
+    if is_marked(state):
         expected = f"`--config` with the lab's file; once all is elsewhere, no {MARK} there"
-        raise BadInput(str(state), "a lab whose registry is in a database", expected)
+        raise BadInput(str(state), FOUND, expected)
+
+
+def refuse_unmarked(state: Path) -> None:
+    """Refuse a lab's servers on a store that verbs filled without them: nobody reads it by them.
+
+    Raises:
+        BadInput: There is such a store.
+    """
+    database = state / "mlflow" / "mlflow.db"
+    if not is_marked(state) and database.exists() and _experiments(database):
+        expected = "another `state`, or none there"
+        raise BadInput(str(database), "a registry made without a lab's servers", expected)
+
+
+def _experiments(database: Path) -> int:
+    """Return how many experiments a store holds, but for MLflow's own; none where it is none."""
+    query = "SELECT count(*) FROM experiments WHERE experiment_id != 0"
+    address = f"{database.resolve().as_uri()}?mode=ro"
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(address, uri=True)) as store,
+    ):
+        return int(store.execute(query).fetchone()[0])
+    return 0
 
 
 def point_to(state: Path) -> None:
@@ -52,10 +85,9 @@ def refuse_without_servers(state: Path) -> None:
     """
     if os.environ.get("MLFLOW_TRACKING_URI"):
         return
-    if (state / MARK).exists():
+    if is_marked(state):
         expected = "`ricochet up --config FILE` to run, or MLFLOW_TRACKING_URI"
-        found = "a lab whose registry is in a database, and no servers of it"
-        raise BadInput(str(state), found, expected)
+        raise BadInput(str(state), f"{FOUND}, and no servers of it", expected)
     if not os.environ.get(ARTIFACTS) and (state / ELSEWHERE).exists():
         there = str(dict(checked_json.load(state / ELSEWHERE)).get("state"))
         expected = f"{ARTIFACTS}={there}, or no {ELSEWHERE} there"

@@ -75,6 +75,8 @@ def started(folder, *, state=None, config=None, deployments=None, migrated=True)
     command += ["--deployments", str(folder / "deployments.yaml"), "--out", str(folder / "out")]
     command += ["--state", str(state)] if config is None else ["--config", str(config)]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
+    if config is not None:
+        environment["RICOCHET_ARTIFACTS"] = str(state)
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
     try:

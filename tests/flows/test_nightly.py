@@ -9,6 +9,7 @@ from ricochet.flows import cli, nightly
 from ricochet.flows.command_line import verb, verbs
 from ricochet.flows.command_line.verb import Call
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.doctor import Finding
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.systems import catalogue
 from tests.flows.nights import failed_night, raising
@@ -28,6 +29,24 @@ def test_a_night_records_publishes_fetches_calibrates_and_validates_in_this_orde
     assert (result["session"], result["published"]) == (name, "digest")
     assert result["pairs"] == {"ping-pong-table": True} and result["failures"] == []
     assert json.loads((tmp_path / "result.json").read_text()) == result
+
+
+def test_a_night_settles_dead_runs_before_anything_else(tmp_path, steps, begin_late, monkeypatch):
+    begin_late(5)
+    monkeypatch.setattr(nightly, "settle", lambda: steps.append(("settle",)))
+    nightly.nightly.fn(out=str(tmp_path))
+    assert steps[0] == ("settle",) and len(steps) > 1
+
+
+@pytest.mark.parametrize("flow_run", [None, "a run"])
+def test_dead_runs_are_settled_where_a_server_sees_the_night(monkeypatch, flow_run):
+    found, said = [Finding("run a: closed", True)], []
+    logger = argparse.Namespace(warning=said.append)
+    monkeypatch.setattr(nightly.FlowRunContext, "get", lambda: flow_run)
+    monkeypatch.setattr(nightly.dead_runs, "settle", lambda: iter(found))
+    monkeypatch.setattr(nightly, "_logger", lambda: logger)
+    nightly.settle()
+    assert said == (["run a: closed"] if flow_run else [])
 
 
 def test_a_night_too_late_records_nothing_and_calibrates_what_is_there(tmp_path, steps, begin_late):

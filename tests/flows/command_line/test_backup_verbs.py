@@ -7,8 +7,9 @@ import shutil
 import pytest
 
 from ricochet.flows import cli
+from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
-from ricochet.tasks.registry import runs
+from ricochet.tasks.registry import lab_state, runs
 from ricochet.tasks.storage import process_ids
 from tests.stores import copied
 
@@ -43,6 +44,15 @@ def test_a_backup_is_made_and_put_back_and_says_what_it_is(state, tmp_path, caps
     assert (state / "checkout" / "params.yaml").is_file()
     assert cli.main(["restore", str(kept)]) == 2
     assert "--replace" in capsys.readouterr().err
+
+
+def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
+    lab_state.mark(state)
+    assert cli.main(["backup", str(tmp_path / "monday")]) == 0
+    assert cli.main(["restore", str(tmp_path / "monday"), "--state", str(tmp_path / "new")]) == 0
+    assert "next: ricochet up --config FILE" in capsys.readouterr().out
+    with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
+        lab_state.refuse_without_servers(tmp_path / "new")
 
 
 def test_nothing_is_restored_under_servers_that_run(state, tmp_path, capsys):

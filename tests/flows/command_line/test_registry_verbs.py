@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ricochet.flows import cli
+from ricochet.flows import cli, dead_runs
+from ricochet.flows.command_line import registry_verbs
 from ricochet.flows.servers import up
 from ricochet.tasks import doctor
 from ricochet.tasks.recordings import dvc_publish, recorder, sessions
@@ -264,3 +265,12 @@ def test_rollback_has_no_dry_run(place, capsys):
         call(place, "rollback", NAME, "--no-publish")
     assert end.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_doctor_settles_dead_runs(tmp_path, monkeypatch):
+    found = [doctor.Finding("run a: closed", True)]
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tmp_path))
+    monkeypatch.setattr(dead_runs, "settle", lambda: iter(found))
+    for part in ("folders", "aliases", "recordings"):
+        monkeypatch.setattr(doctor, part, lambda *places: iter(()))
+    assert list(registry_verbs._left_behind(None)) == found

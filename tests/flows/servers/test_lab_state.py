@@ -1,10 +1,12 @@
 """Without its servers nothing stands for a lab's registry that is in a database."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
+from mlflow import MlflowClient
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_state
@@ -16,11 +18,27 @@ def test_what_a_lab_marked_no_plain_servers_take(tmp_path):
     lab_state.mark(tmp_path)
     lab_state.mark(tmp_path)
     with pytest.raises(
-        BadInput, match="a lab whose registry is in a database, expected `--config`"
+        BadInput, match="a lab whose registry its servers alone give, expected `--config`"
     ):
         lab_state.refuse_marked(tmp_path)
     (tmp_path / lab_state.MARK).unlink()
     lab_state.refuse_marked(tmp_path)
+
+
+def test_a_store_that_was_filled_without_a_lab_s_servers_none_takes(tmp_path, migrated_store):
+    place = tmp_path / "mlflow"
+    place.mkdir()
+    lab_state.refuse_unmarked(tmp_path)
+    (place / "mlflow.db").write_bytes(b"no database")
+    lab_state.refuse_unmarked(tmp_path)
+    shutil.copy(migrated_store, place / "mlflow.db")
+    lab_state.refuse_unmarked(tmp_path)
+    client = MlflowClient(f"sqlite:///{place / 'mlflow.db'}")
+    client.create_experiment("calibrate", artifact_location=str(place / "artifacts"))
+    with pytest.raises(BadInput, match="a registry made without a lab's servers"):
+        lab_state.refuse_unmarked(tmp_path)
+    lab_state.mark(tmp_path)
+    lab_state.refuse_unmarked(tmp_path)
 
 
 def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
@@ -80,7 +98,7 @@ def verb(state, *words):
 def test_verbs_say_so_in_a_line_and_make_no_store(tmp_path, state, words):
     done = verb(state, *words)
     assert done.returncode == 2, done.stderr
-    assert "a lab whose registry is in a database, and no servers of it" in done.stderr
+    assert "a lab whose registry its servers alone give, and no servers of it" in done.stderr
     assert "empty" not in done.stdout + done.stderr
     assert not list(tmp_path.rglob("mlflow.db"))
 

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ricochet.hardware.microphones.frame_clock import RATE_ERROR, Blocks, FrameClock, Slip, stepped
+from ricochet.hardware.microphones.frame_clock import (
+    RATE_ERROR,
+    RECENT,
+    Blocks,
+    FrameClock,
+    Slip,
+    stepped,
+)
 from tests.hardware.microphones.sound_card import stated
 
 RATE, SIZE = 44100, 480
@@ -106,6 +113,17 @@ def test_a_block_that_comes_twice_is_found_wherever_it_is_and_silence_is_none():
         clock.note(block, None)
     assert clock.slips() == (Slip(2 * SIZE, -SIZE),)
     assert str(clock.slips()[0]) == "about 480 frames doubled at frame 960, not flagged"
+
+
+@pytest.mark.parametrize("back", range(1, RECENT + 1))
+def test_an_old_block_in_place_of_a_new_one_is_found(back):
+    draw, wall = np.random.default_rng(1), [0.0]
+    clock = FrameClock(RATE, clock=lambda: wall[0])
+    heard = [draw.normal(0.0, 1e-3, (SIZE, 3)).astype(np.float32) for _ in range(8)]
+    for block in (*heard[:6], heard[6 - back], heard[7]):
+        wall[0] += SIZE / RATE
+        clock.note(block, None)
+    assert clock.slips() == (Slip(6 * SIZE, -SIZE),)
 
 
 def test_a_stream_remembers_only_what_it_looks_back_on():

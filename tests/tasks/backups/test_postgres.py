@@ -105,7 +105,7 @@ def test_mlflows_own_tables_come_back(address, tmp_path, monkeypatch):
     shutil.rmtree(state)
     new = database(address, "anew")
     restore.put_back(tmp_path / "monday", state, stated=Stated({contents.MLFLOW: new}))
-    with pytest.raises(BadInput, match="a lab whose registry is in a database"):
+    with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
         lab_state.refuse_marked(state)
     again = MlflowClient(new.address, registry_uri=new.address)
     assert again.get_run(run).info.run_name == "a ball"

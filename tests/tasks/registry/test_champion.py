@@ -121,6 +121,20 @@ def test_what_is_wrong_with_the_registry_is_said_and_changes_nothing(
         assert held.refresh() and held.current().version == "2"
 
 
+def test_the_package_of_another_ball_is_refused_and_the_last_good_one_stays(
+    tmp_path, two, registry
+):
+    said, other = [], tmp_path / "other"
+    made = grid_packages.narrow("tennis-table", (0.7, 3.0), (0.01, 0.1))
+    packages.write_package(other, made, reader=GRID)
+    with serving(registry) as address:
+        held = hold(Server(address), tmp_path, said)
+        held.refresh()
+        registry.champion = ("2", other)
+        assert not held.refresh() and held.current().version == "1"
+        assert "tennis-table" in said[0] and NAME in said[0]
+
+
 def test_a_whole_package_that_is_not_the_registered_one_is_refused(tmp_path, two, registry):
     said = []
     with serving(registry) as address:
