@@ -6,8 +6,8 @@ that are told to go and stay, or whose body never ends. And where no file is lef
 again thousands of times a second, long after the strangers have gone. So there are far fewer
 connections than files, and one more ends the oldest of a stranger: of whom no login has been seen.
 One login that has very many, whose bodies may all be late, would leave none to the others: then it
-is the oldest of that login's. Where several have just not very many each, and nobody else any, it
-is the oldest of whoever has most.
+is the oldest of that login's. Where several have just not very many each, strangers have a share as
+well, for everybody is one until a password has been compared: it is the oldest of whoever has most.
 Each part of a body is an event, before anybody is asked for a login: 12 MB in parts of one byte,
 sent in a tenth of a second, take one of them ten. Nobody honest sends so. Heads are short, too
 (`flows.servers.short_heads`).
@@ -24,7 +24,6 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ricochet.flows.servers.short_heads import ShortHeads
 from ricochet.tasks.registry.server_limits import KNOWN
-from ricochet.tasks.registry.server_logins import stated_name
 
 BACKLOG = 128
 """Connections that are accepted at a time."""
@@ -73,6 +72,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """Logins that had very many when they were counted."""
     _largest: ClassVar[bytes | None] = None
     """The login that had most of all."""
+    _strangers: ClassVar[int] = 0
+    """Connections of strangers when they were counted, and all since."""
     _count_again: ClassVar[float] = 0.0
     """Time of the loop before which they are not counted anew, s."""
 
@@ -81,8 +82,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_made(transport)
         head = self.config.h11_max_incomplete_event_size
         self.conn = FewParts(self._end, head)
-        self._login: bytes | None = None
         self._open[transport] = self
+        PromptProtocol._strangers += 1
         if len(self._open) > most_connections():
             self._make_room()
         self.loop.call_later(PATIENCE, self._look, None)
@@ -96,11 +97,6 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def forget(cls, transport: Any) -> None:
         """Count a connection no longer."""
         cls._open.pop(transport, None)
-
-    def on_response_complete(self) -> None:
-        """Remember which login has been seen."""
-        self._login = self._shown()
-        super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what cannot be read; where another answer has begun, it is cut off."""
@@ -135,26 +131,29 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         self.loop.call_later(PATIENCE, self._look, now)
 
     def _make_room(self) -> None:
-        """End the oldest connection of a login with very many, or of a stranger, or an idle one.
+        """End the oldest connection of a login with very many, or of strangers if they have.
 
-        Where there is none of them, it is one of the login that has most.
+        Where nobody has it is an idle one, or one of the login that has most.
         """
         others = [each for each in self._open.values() if each is not self]
         self._count(others)
+        many = self._strangers > most_connections() // OF_ALL
+        whose = None if many else self._largest
         crowd = (each for each in others if self._crowded and each._shown() in self._crowded)
-        strangers = (each for each in others if each._shown() is None)
+        theirs = (each for each in others if each._shown() == whose)
         idle = (each for each in others if each._stands()[0])
-        most = (each for each in others if each._shown() == self._largest)
-        next(itertools.chain(crowd, strangers, idle, most, [self]))._end()
+        order = (crowd, theirs, idle) if many else (crowd, idle, theirs)
+        next(itertools.chain(*order, [self]))._end()
 
     def _count(self, others: Sequence["PromptProtocol"]) -> None:
         """Note which logins have very many connections, unless that was done just now."""
         if self.loop.time() < PromptProtocol._count_again:
             return
         PromptProtocol._count_again = self.loop.time() + COUNTED
-        shown, most = (each._shown() for each in others), most_connections() // OF_ALL
-        held = Counter(login for login in shown if login is not None)
-        PromptProtocol._crowded = frozenset(login for login in held if held[login] > most)
+        held, most = Counter(each._shown() for each in others), most_connections() // OF_ALL
+        PromptProtocol._strangers = held.pop(None, 0)
+        crowded = frozenset(login for login in held if login is not None and held[login] > most)
+        PromptProtocol._crowded = crowded
         PromptProtocol._largest = max(held, key=held.__getitem__, default=None)
 
     def _end(self) -> None:
@@ -168,13 +167,7 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         protocol = transport.get_protocol()
         if protocol is not self:  # a websocket, which is answered after its login
             return b"" if protocol.is_answered else None
-        if self.cycle is None:
-            return self._login
-        scope = self.cycle.scope
-        if KNOWN not in scope["state"]:  # it may be another's, behind a proxy
-            same = stated_name(scope["headers"]) == self._login
-            scope["state"][KNOWN] = self._login if same else None
-        login: bytes | None = scope["state"][KNOWN]
+        login: bytes | None = self.cycle and self.cycle.scope["state"].get(KNOWN)
         return login
 
     def _stands(self) -> tuple[bool, Any]:

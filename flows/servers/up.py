@@ -182,7 +182,7 @@ def _say_where_the_registry_is(request: Request) -> None:
     else:
         if not request.lab.mlflow_database:
             lab_state.refuse_unmarked(state)
-        lab_state.mark(state)
+        lab_state.mark(state, database=bool(request.lab.mlflow_database))
         lab_state.point_to(state)
     if not request.lab.mlflow_database:
         _create_store(state)

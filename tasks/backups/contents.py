@@ -72,13 +72,15 @@ def find(stated: Stated | None = None) -> Contents:
     """Find what is to be kept.
 
     Raises:
-        BadInput: A database is no file of this machine, or there is none; or no folder of packages
-            is where the lab's file says; or a restore to the state was killed as it ended.
+        BadInput: A database is no file of this machine, or there is none, or the lab's file names
+            another; or no folder of packages is where that says; or a restore to the state was
+            killed as it ended.
     """
     state, stated = artifacts(), stated or Stated()
     refuse_unfinished(state)
     own: dict[str, Path] = {}
     if MLFLOW not in stated.servers:
+        lab_state.refuse_another_s_store(state)
         own[MLFLOW] = _mlflow(state)
     if PREFECT not in stated.servers:
         own[PREFECT] = _prefect(state)

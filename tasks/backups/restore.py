@@ -127,7 +127,7 @@ def put_back(
             _keep_passwords(places, servers)
             _settle_in(places, found)
             if contents.DUMPS[contents.MLFLOW] in servers:
-                lab_state.mark(places.staged)
+                lab_state.mark(places.staged, database=True)
             restored = _finish(places, found, servers)
         except BaseException:
             places.clear()

@@ -21,9 +21,13 @@ MARK, ELSEWHERE = "lab.json", "lab_elsewhere.json"
 FOUND = "a lab whose registry its servers alone give"
 
 
-def mark(state: Path) -> None:
-    """Say in a state that its lab's servers alone give the registry."""
-    write_json(state / MARK, {"schema": "ricochet.lab/1", "registry": "servers"})
+def mark(state: Path, *, database: bool) -> None:
+    """Say in a state that its lab's servers alone give the registry.
+
+    Args:
+        database: Whether it is in a database that a lab's file names, and not in the state.
+    """
+    write_json(state / MARK, {"schema": "ricochet.lab/1", "database": database})
 
 
 def is_marked(state: Path) -> bool:
@@ -35,11 +39,36 @@ def refuse_marked(state: Path) -> None:
     """Refuse plain servers of a state that is a lab's.
 
     Raises:
-        BadInput: So it is.
+        BadInput: So it is, or the lab's state is elsewhere.
     """
     if is_marked(state):
         expected = f"`--config` with the lab's file; once all is elsewhere, no {MARK} there"
         raise BadInput(str(state), FOUND, expected)
+    refuse_elsewhere(state)
+
+
+def refuse_elsewhere(state: Path) -> None:
+    """Refuse outputs that nobody chose, of a lab whose state is elsewhere.
+
+    Raises:
+        BadInput: So they are.
+    """
+    if not os.environ.get(ARTIFACTS) and (state / ELSEWHERE).exists():
+        there = str(dict(checked_json.load(state / ELSEWHERE)).get("state"))
+        expected = f"{ARTIFACTS}={there}, or no {ELSEWHERE} there"
+        raise BadInput(str(state), "outputs of a lab whose state is elsewhere", expected)
+
+
+def refuse_another_s_store(state: Path) -> None:
+    """Refuse the store in a state in place of the database that has the registry.
+
+    Raises:
+        BadInput: A lab's file names one, or the lab's state is elsewhere.
+    """
+    refuse_elsewhere(state)
+    if is_marked(state) and dict(checked_json.load(state / MARK)).get("database") is not False:
+        expected = "`--config` with the lab's file"
+        raise BadInput(str(state), "a lab whose registry is in a database", expected)
 
 
 def refuse_unmarked(state: Path) -> None:
@@ -88,7 +117,4 @@ def refuse_without_servers(state: Path) -> None:
     if is_marked(state):
         expected = "`ricochet up --config FILE` to run, or MLFLOW_TRACKING_URI"
         raise BadInput(str(state), f"{FOUND}, and no servers of it", expected)
-    if not os.environ.get(ARTIFACTS) and (state / ELSEWHERE).exists():
-        there = str(dict(checked_json.load(state / ELSEWHERE)).get("state"))
-        expected = f"{ARTIFACTS}={there}, or no {ELSEWHERE} there"
-        raise BadInput(str(state), "outputs of a lab whose state is elsewhere", expected)
+    refuse_elsewhere(state)

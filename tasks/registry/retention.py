@@ -10,7 +10,7 @@ account's, who may have made very many.
 import math
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -95,11 +95,23 @@ def _kept(run: Run) -> KeptRun:
 
 
 def _families(found: Iterable[KeptRun]) -> Iterator[set[str]]:
-    """Yield each parent with its children, a run without either by itself."""
-    families: dict[str, set[str]] = {}
-    for run in found:
-        families.setdefault(run.head, {run.head}).add(run.run_id)
+    """Yield each parent with all that descends from it, a run without either by itself."""
+    every = list(found)
+    heads, families = {run.run_id: run.head for run in every}, dict[str, set[str]]()
+    for run in every:
+        first = _first(heads, run.run_id)
+        families.setdefault(first, {first}).add(run.run_id)
     yield from families.values()
+
+
+def _first(heads: Mapping[str, str], run: str) -> str:
+    """Return the first parent of a run; where they go round in a circle, the least of them."""
+    seen = [run]
+    while (head := heads.get(run, run)) != run:
+        if head in seen:
+            return min(seen[seen.index(head) :])
+        seen.append(run := head)
+    return run
 
 
 def _is_own(tracker: Tracker, run: KeptRun) -> bool:

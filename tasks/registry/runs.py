@@ -30,7 +30,7 @@ from mlflow.utils.credentials import read_mlflow_creds
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.console.progress import announce
-from ricochet.tasks.registry import client_answers, client_confinement
+from ricochet.tasks.registry import client_answers, client_confinement, lab_state
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -87,7 +87,8 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
         store: Folder of the local store; by default `artifacts/mlflow`.
 
     Raises:
-        BadInput: A login would be sent over plain http to another machine.
+        BadInput: A login would be sent over plain http to another machine, or the local store would
+            stand for a lab's registry (`lab_state`).
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -98,6 +99,8 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     client_answers.bound()
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if uri is None:
+        if store is None:
+            lab_state.refuse_without_servers(artifacts())
         place = output_folder(store or artifacts() / "mlflow")
         uri = f"sqlite:///{place / 'mlflow.db'}"
     sent = any(os.environ.get(name) for name in login_transport.TRACKING) or any(

@@ -9,14 +9,15 @@ import pytest
 from mlflow import MlflowClient
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import lab_state
+from ricochet.tasks.backups import contents
+from ricochet.tasks.registry import lab_state, runs
 from ricochet.tasks.storage import provenance
 
 
 def test_what_a_lab_marked_no_plain_servers_take(tmp_path):
     lab_state.refuse_marked(tmp_path)
-    lab_state.mark(tmp_path)
-    lab_state.mark(tmp_path)
+    lab_state.mark(tmp_path, database=True)
+    lab_state.mark(tmp_path, database=True)
     with pytest.raises(
         BadInput, match="a lab whose registry its servers alone give, expected `--config`"
     ):
@@ -37,7 +38,7 @@ def test_a_store_that_was_filled_without_a_lab_s_servers_none_takes(tmp_path, mi
     client.create_experiment("calibrate", artifact_location=str(place / "artifacts"))
     with pytest.raises(BadInput, match="a registry made without a lab's servers"):
         lab_state.refuse_unmarked(tmp_path)
-    lab_state.mark(tmp_path)
+    lab_state.mark(tmp_path, database=True)
     lab_state.refuse_unmarked(tmp_path)
 
 
@@ -57,14 +58,31 @@ def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
     with monkeypatch.context() as named:
         named.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
         lab_state.refuse_without_servers(outputs)
+    for refuse in (lab_state.refuse_marked, lab_state.refuse_another_s_store):
+        with pytest.raises(BadInput, match="outputs of a lab whose state is elsewhere"):
+            refuse(outputs)
     lab_state.point_to(outputs)
     lab_state.refuse_without_servers(outputs)
+
+
+def test_neither_a_program_nor_a_backup_takes_another_store_for_a_lab_s(state, monkeypatch):
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv(provenance.ARTIFACTS, str(state))
+    runs.connect(store=state.parent / "own")
+    with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
+        runs.connect()
+    assert not (state / "mlflow").exists()
+    shutil.copytree(state.parent / "own", state / "mlflow")
+    with pytest.raises(BadInput, match="registry is in a database, expected `--config`"):
+        contents.find()
+    lab_state.mark(state, database=False)
+    assert contents.MLFLOW in contents.find().databases
 
 
 def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     lab_state.refuse_without_servers(tmp_path)
-    lab_state.mark(tmp_path)
+    lab_state.mark(tmp_path, database=True)
     with pytest.raises(BadInput, match="no servers of it, expected `ricochet up --config FILE`"):
         lab_state.refuse_without_servers(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
@@ -76,7 +94,7 @@ def state(tmp_path):
     """A lab's state, without servers."""
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
-    lab_state.mark(state)
+    lab_state.mark(state, database=True)
     return state
 
 

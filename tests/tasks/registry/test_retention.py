@@ -48,7 +48,8 @@ def test_only_old_runs_that_nothing_names_go_and_a_second_time_none(tracker, emp
     found["child"] = made(tracker, "child", parent=found["parent"])
     found["child of recent"] = made(tracker, "child of recent", parent=found["recent"])
     found["parent of recent"] = made(tracker, "parent of recent")
-    made(tracker, "recent child", parent=found["parent of recent"], days=1.0)
+    found["old child"] = made(tracker, "old child", parent=found["parent of recent"])
+    made(tracker, "grandchild", parent=found["old child"], days=1.0)
     found["lone parent"] = made(tracker, "lone parent")
     found["lone child"] = made(tracker, "lone child", parent=found["lone parent"])
     register(tracker, found["of a version"], validation=f"see {found['validation']}")
@@ -66,6 +67,16 @@ def test_only_old_runs_that_nothing_names_go_and_a_second_time_none(tracker, emp
         files = list(empty_store.rglob(f"{run}/artifacts/file.txt"))
         assert len(files) == (name not in gone), name
     assert retention.remove(tracker, days=30.0) == 0
+
+
+def test_runs_that_are_each_other_s_parents_go_together():
+    heads = {"a": "b", "b": "c", "c": "b", "d": "a", "alone": "alone", "e": "of another"}
+    found = [retention.KeptRun(name, head, 0, "") for name, head in heads.items()]
+    assert sorted(map(sorted, retention._families(found))) == [
+        ["a", "b", "c", "d"],
+        ["alone"],
+        ["e", "of another"],
+    ]
 
 
 def test_files_that_a_store_says_are_elsewhere_are_never_removed(tracker, tmp_path):
