@@ -82,6 +82,7 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_made(transport)
         head = self.config.h11_max_incomplete_event_size
         self.conn = FewParts(self._end, head)
+        self._before: tuple[list[bytes], bytes | None] = [], None
         self._open[transport] = self
         PromptProtocol._strangers += 1
         if len(self._open) > most_connections():
@@ -97,6 +98,12 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     def forget(cls, transport: Any) -> None:
         """Count a connection no longer."""
         cls._open.pop(transport, None)
+
+    def on_response_complete(self) -> None:
+        """Remember whose the request was: the next may be the same's, before it is looked at."""
+        scope = self.cycle.scope
+        self._before = _logins(scope), scope["state"].get(KNOWN)
+        super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what cannot be read; where another answer has begun, it is cut off."""
@@ -167,7 +174,11 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         protocol = transport.get_protocol()
         if protocol is not self:  # a websocket, which is answered after its login
             return b"" if protocol.is_answered else None
-        login: bytes | None = self.cycle and self.cycle.scope["state"].get(KNOWN)
+        if self.cycle is None:
+            return None
+        scope = self.cycle.scope
+        same = KNOWN not in scope["state"] and self._before[0] == _logins(scope)
+        login: bytes | None = self._before[1] if same else scope["state"].get(KNOWN)
         return login
 
     def _stands(self) -> tuple[bool, Any]:
@@ -181,6 +192,11 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             return False, self if open_now else UNREADY
         idle = self.cycle is None or self.cycle.response_complete
         return idle, self.cycle if idle else self
+
+
+def _logins(scope: Any) -> list[bytes]:
+    """Return what a request says of who sends it."""
+    return [value for name, value in scope["headers"] if name == b"authorization"]
 
 
 def most_connections() -> int:
