@@ -11,7 +11,7 @@ from uvicorn.server import ServerState
 
 from ricochet.flows.servers import prompt_protocol
 from ricochet.flows.servers.prompt_protocol import PromptProtocol
-from ricochet.tasks.registry.server_limits import Bounded
+from ricochet.tasks.registry.server_limits import KNOWN, Bounded
 from ricochet.tasks.registry.server_logins import ASKING
 from ricochet.tasks.registry.server_passwords import Asking, Comparing, Passwords
 
@@ -175,6 +175,23 @@ def test_a_connection_that_asks_for_another_is_that_one_s_and_nobody_s_before_it
         return found
 
     assert serve(act) == [b"many"] * (prompt_protocol.OF_ALL + 2) + [None, b"new"]
+
+
+def test_the_next_request_is_the_same_login_s_until_it_is_looked_at_and_no_other_s():
+    async def act(place):
+        client = await Client("many").connect(place)
+        assert await client.ask() == "200"
+        await asyncio.sleep(0.1)  # the answer is complete
+        [protocol] = PromptProtocol._open.values()
+        scope = protocol.cycle.scope
+        del scope["state"][KNOWN]
+        found = [protocol._shown()]
+        scope["headers"] = [(b"authorization", b"Basic YTpi")]
+        found.append(protocol._shown())
+        await close([client])
+        return found
+
+    assert serve(act) == [b"many", None]
 
 
 def test_logins_are_counted_now_and_then_and_not_at_each_connection(monkeypatch):
