@@ -11,8 +11,9 @@ Every `--kill` nights the process of the run is killed by kill -9 in the middle;
 `--power-loss` nights all processes are, and `ricochet up` is started again. The next night is
 asked for when the dead one has been closed.
 
-What `up` does every minute, which is to look for dead runs, it does every `SEARCH` s here: in 200
-nights it would have done so 288,000 times.
+The process beside `up` that looks for dead runs every minute does so every `SEARCH` s here: in 200
+nights it would have done so 288,000 times. It is followed by another as in a lab, after as many
+searches.
 
 After each night, when its own processes have ended: processes, open files and resident memory of
 `up`, the servers and the worker, and bytes on the disk, in `nights.jsonl`. Printed: the trend of

@@ -6,7 +6,7 @@ from ricochet.flows.servers import environments
 from ricochet.flows.servers.environments import defaults
 from ricochet.flows.servers.known_servers import find_running
 from ricochet.flows.servers.lab import Lab
-from ricochet.tasks.registry.runs import TRAINING
+from ricochet.tasks.registry import page_places
 from ricochet.tasks.storage.provenance import artifacts
 
 
@@ -21,14 +21,14 @@ def mlflow() -> tuple[str, str]:
 def of_version(name: str, version: str) -> str:
     """Return the address of the page of a registered version, with a note where none answers."""
     address, note = mlflow()
-    return f"{address}/#/models/{name}/versions/{version}?{TRAINING}{note}"
+    return f"{address}/{page_places.of_version(name, version)}{note}"
 
 
 def pages(servers: Mapping[str, str]) -> list[str]:
     """Return lines that lead to the pages behind the servers' addresses."""
     return [
-        f"  models            {servers['mlflow']}/#/models?{TRAINING}",
-        f"  runs              {servers['mlflow']}/#/experiments?{TRAINING}",
+        f"  models            {servers['mlflow']}/{page_places.MODELS}",
+        f"  runs              {servers['mlflow']}/{page_places.RUNS}",
         f"  flow runs         {servers['prefect']}/runs",
         f"  deployments       {servers['prefect']}/deployments",
     ]

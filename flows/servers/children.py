@@ -20,24 +20,26 @@ from ricochet.tasks.storage.files import write_json
 from ricochet.tasks.storage.provenance import workplace
 
 LEDGER = "servers.json"
+STDERR = 2
 
 
 @contextlib.contextmanager
 def running(
     command: Sequence[str],
     *,
-    log: Path,
+    log: Path | None,
     environment: Mapping[str, str],
     listeners: Sequence[socket.socket] = (),
     patience: float = 15.0,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process in a group of its own, asked to stop and then made to when the block ends.
 
-    The log is the file to which what it prints is added; it may take `patience` seconds to stop.
+    The log is the file to which what it prints is added, or None where it prints among what this
+    process says of its work; it may take `patience` seconds to stop.
     It inherits the sockets under their numbers.
     """
     kill_guard.guard_children()
-    with log.open("ab") as file:
+    with contextlib.nullcontext(STDERR) if log is None else log.open("ab") as file:
         child = subprocess.Popen(
             command,
             cwd=workplace(),

@@ -8,6 +8,7 @@ the servers.
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import socket
@@ -175,7 +176,7 @@ def servers(
 
 
 def _say_where_the_registry_is(request: Request) -> None:
-    """Say in the state, and where verbs look, whose the registry is; a store of its own is made."""
+    """Say in the state, and where verbs look, whose the registry is."""
     state = request.lab.state
     if not request.shared:
         lab_state.refuse_marked(state)
@@ -184,8 +185,6 @@ def _say_where_the_registry_is(request: Request) -> None:
             lab_state.refuse_unmarked(state)
         lab_state.mark(state, database=bool(request.lab.mlflow_database))
         lab_state.point_to(state)
-    if not request.lab.mlflow_database:
-        _create_store(state)
 
 
 def _take_folders(lab: Lab) -> None:
@@ -212,12 +211,14 @@ def _started(
     logs = output_folder(lab.state / LOGS)
 
     def run(
-        name: str,
+        name: str | None,
         command: list[str],
         environment: Mapping[str, str],
         listeners: Sequence[socket.socket] = tuple(itertools.chain(*sockets)),
     ) -> contextlib.AbstractContextManager[Process]:
-        log = logs / f"{name}.log"  # whoever asks a server keeps its port taken
+        log = (
+            None if name is None else logs / f"{name}.log"
+        )  # whoever asks a server keeps its port taken
         return children.running(command, log=log, environment=environment, listeners=listeners)
 
     def serve(name: str, listeners: list[socket.socket], environment: Mapping[str, str]) -> Process:
@@ -230,8 +231,8 @@ def _started(
     ]
     for address in (f"{addresses['mlflow']}/health", f"{addresses['prefect']}/api/health"):
         _await_answer(address, processes, logs)
-    care = upkeep.Upkeep(logs, given.worker, request.keep)
-    started.callback(care.end)
+    search = functools.partial(run, None, environment=given.worker)
+    care = started.enter_context(upkeep.Upkeep(logs, search, request.keep))
     care.search_first(lambda: all(process.poll() is None for process in processes))
     for name, command in deployments.commands(request.deployments).items():
         with run(name, command, given.worker) as process:
@@ -251,13 +252,6 @@ def _facts(request: Request, mlflow: str, prefect: str) -> dict[str, str]:
     if request.shared:
         facts |= {"tracking": mlflow, "login": "yes" if request.lab.login else ""}
     return facts
-
-
-def _create_store(state: Path) -> None:
-    """Make MLflow's tables before its server does, which would not wait for another verb."""
-    from ricochet.tasks.registry import runs
-
-    runs.create_store(output_folder(state / "mlflow") / "mlflow.db")
 
 
 def _refuse_a_second(state: Path) -> None:

@@ -5,7 +5,6 @@ tag. A finished run with the key is the result; an unfinished one, left by a cra
 again under the same id. The store is SQLite under `artifacts/mlflow`; it needs no server.
 """
 
-import fcntl
 import logging
 import os
 import time
@@ -30,7 +29,7 @@ from mlflow.utils.credentials import read_mlflow_creds
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.console.progress import announce
-from ricochet.tasks.registry import client_answers, client_confinement, lab_state
+from ricochet.tasks.registry import client_answers, client_confinement, lab_state, local_store
 from ricochet.tasks.storage import login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
@@ -47,8 +46,6 @@ LARGEST_BATCH = 1000
 """Metrics that MLflow takes at once."""
 DESCRIPTION = "mlflow.note.content"
 """Tag of a run or experiment: Markdown that MLflow shows at the top of its page."""
-TRAINING = "workflowType=machine_learning"
-"""In an address, what makes MLflow show its pages for training, not those for language models."""
 
 
 @dataclass(frozen=True)
@@ -109,29 +106,10 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     login_transport.check("MLFLOW_TRACKING_URI", uri, sent=sent)
     login_transport.go_directly(os.environ)
     files = None
-    if uri.startswith("sqlite:///"):
-        database = Path(uri.removeprefix("sqlite:///")).resolve()
+    if (database := local_store.file_of(uri)) is not None:
         files = (database.parent / "artifacts").as_uri()
-        create_store(database)
+        local_store.create(database)
     return Tracker(MlflowClient(tracking_uri=uri, registry_uri=uri), uri, files)
-
-
-def create_store(database: Path) -> None:
-    """Make the tables of a local store that is new; of two processes at once the second waits.
-
-    Two first migrations at once end both: each finds tables that the other has begun.
-    """
-    done = database.with_suffix(".ready")
-    if done.exists() and database.exists():
-        return
-    output_folder(database.parent)
-    with database.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (done.exists() and database.exists()):
-            uri = f"sqlite:///{database}"
-            logging.getLogger("mlflow.store.db.utils").setLevel(logging.WARNING)
-            MlflowClient(tracking_uri=uri, registry_uri=uri).search_experiments(max_results=1)
-            done.touch()
 
 
 def find_run(tracker: Tracker, experiment: str, key: str) -> Run | None:

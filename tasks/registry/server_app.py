@@ -24,6 +24,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any
 
 from ricochet.tasks.registry import (
+    local_store,
     server_answers,
     server_authors,
     server_bodies,
@@ -188,6 +189,8 @@ def create_app() -> Bounded:
     os.environ["_MLFLOW_SGI_NAME"] = "uvicorn"
     from mlflow.server import handlers
 
+    if (database := local_store.file_of(store)) is not None:
+        local_store.create(database)
     handlers.initialize_backend_stores(store, store, "mlflow-artifacts:/")
     confine(destination)
     stores: Any = handlers

@@ -14,13 +14,21 @@ from mlflow.entities.model_registry import ModelVersion, RegisteredModel
 from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.registry import pages, promotion, promotion_log, quantities, runs, versions
+from ricochet.tasks.registry import (
+    page_places,
+    pages,
+    promotion,
+    promotion_log,
+    quantities,
+    runs,
+    versions,
+)
 from ricochet.tasks.registry.aliases import CANDIDATE, CHAMPION
 from ricochet.tasks.registry.kinds import PackageKind
 from ricochet.tasks.registry.packages import Package
 from ricochet.tasks.registry.quantities import Quantity
 from ricochet.tasks.registry.retention import RUN
-from ricochet.tasks.registry.runs import TRAINING, Tracker
+from ricochet.tasks.registry.runs import Tracker
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.storage import limits
 from ricochet.tasks.storage.checked_json import LONGEST_NAME
@@ -119,7 +127,7 @@ def detail(tracker: Tracker, name: str, kind: PackageKind) -> Detail:
         tracked="" if version is None else version.tags.get("data.digest", ""),
         sessions=() if version is None else _sessions(tracker, version),
         used=_used(tracker, found),
-        place=f"{where}?{TRAINING}",
+        place=f"{where}?{page_places.TRAINING}",
     )
 
 

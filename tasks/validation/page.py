@@ -6,7 +6,8 @@ picture are relative, so that they work behind any address.
 
 from collections.abc import Mapping
 
-from ricochet.tasks.registry.runs import TRAINING, OpenRun
+from ricochet.tasks.registry import page_places
+from ricochet.tasks.registry.runs import OpenRun
 from ricochet.tasks.registry.verdicts import Verdict
 from ricochet.tasks.validation.outcomes import ComparedVersions, versions_by_role
 from ricochet.tasks.validation.report import Report
@@ -42,7 +43,7 @@ def describe_version(
     run: OpenRun, result: ComparedVersions, verdict: Verdict, *, stated: str
 ) -> str:
     """Describe in Markdown what a version in the registry states and how it was validated last."""
-    address = f"#/experiments/{run.experiment_id}/runs/{run.run_id}?{TRAINING}"
+    address = page_places.of_run(run.experiment_id, run.run_id)
     return f"{stated}. Last validation: [{title(result, verdict)}]({address})"
 
 
@@ -63,11 +64,13 @@ def _links(run: OpenRun, result: ComparedVersions, children: Mapping[str, str]) 
     links = []
     if len(children) > 1:
         runs = ",".join(f"%22{child}%22" for child in children.values())
-        query = f"runs=%5B{runs}%5D&experiments=%5B%22{run.experiment_id}%22%5D&{TRAINING}"
+        query = (
+            f"runs=%5B{runs}%5D&experiments=%5B%22{run.experiment_id}%22%5D&{page_places.TRAINING}"
+        )
         links.append(f"[Both side by side](#/compare-runs?{query})")
     versions = versions_by_role(result)
     links += [
-        f"[{role} in the registry](#/models/{result.name}/versions/{versions[role]}?{TRAINING})"
+        f"[{role} in the registry]({page_places.of_version(result.name, versions[role])})"
         for role in children
     ]
     return links

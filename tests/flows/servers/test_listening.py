@@ -104,8 +104,7 @@ def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_h
 
     monkeypatch.setattr(children, "running", running)
     monkeypatch.setattr(up, "_await_answer", refuse)
-    monkeypatch.setattr(up, "_create_store", lambda state: None)
-    monkeypatch.setattr(upkeep, "settle", lambda environment: pytest.fail("a login was sent"))
+    monkeypatch.setattr(upkeep.Upkeep, "search_first", lambda *_: pytest.fail("a login was sent"))
     request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=tmp_path))
     with pytest.raises(RuntimeError, match="no answer"), up.servers(request):
         pytest.fail("announced")

@@ -5,11 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 
-from ricochet.flows.servers import children, kill_guard, logs, upkeep
+from ricochet.flows.servers import children, kill_guard, logs
 from ricochet.tasks.storage import process_ids
-from ricochet.tasks.upkeep_settings import Keep
 from tests.flows.harness import wait_for
 
 WRITER = """
@@ -81,38 +79,3 @@ def test_what_an_earlier_child_said_stays_in_the_log(tmp_path, monkeypatch):
         with children.running(command, log=tmp_path / "a.log", environment=os.environ) as child:
             child.wait(10)
     assert (tmp_path / "a.log").read_text() == "first\nsecond\n"
-
-
-def test_upkeep_moves_logs_aside_and_outlives_a_server_that_does_not_answer(
-    tmp_path, monkeypatch, capsys
-):
-    (tmp_path / "prefect.log").write_bytes(b"x" * 20_000)
-    monkeypatch.setenv("PREFECT_LOGGING_LEVEL", "CRITICAL")
-    monkeypatch.setattr(upkeep, "INTERVAL", -1.0)
-    monkeypatch.setattr("ricochet.flows.dead_runs.settle", lambda: 1 / 0)
-    keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
-    beside = upkeep.Upkeep(tmp_path, {}, keep)
-    beside.tick()
-    wait_for(lambda: not beside.searching, seconds=60.0)
-    beside.end()
-    assert (tmp_path / "prefect.log").stat().st_size == 0
-    assert (tmp_path / "prefect.log.1").stat().st_size == 20_000
-    assert "looked for again later: ZeroDivisionError" in capsys.readouterr().err
-
-
-def test_upkeep_does_not_wait_for_a_server_that_is_slow_nor_ask_it_twice(tmp_path, monkeypatch):
-    asked, answered = [], threading.Event()
-    monkeypatch.setattr(upkeep, "INTERVAL", -1.0)
-    monkeypatch.setattr(upkeep, "settle", lambda given: asked.append(answered.wait(30.0)))
-    keep = Keep(flow_runs=1.0, runs=1.0, log_size=1e4, logs=3)
-    beside = upkeep.Upkeep(tmp_path, {}, keep)
-    for _ in range(3):
-        beside.tick()
-    assert not asked
-    answered.set()
-    wait_for(lambda: not beside.searching, seconds=60.0)
-    assert asked == [True]
-    beside.tick()
-    wait_for(lambda: not beside.searching, seconds=60.0)
-    beside.end()
-    assert asked == [True, True]
