@@ -102,9 +102,9 @@ def _stated(call: Call) -> "Stated | None":
     from ricochet.flows.servers import lab
     from ricochet.tasks.backups import contents
     from ricochet.tasks.backups.postgres import Server
-    from ricochet.tasks.storage.provenance import ARTIFACTS
+    from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts
 
-    found = lab.load(call.arguments.config)
+    found, outputs = lab.load(call.arguments.config), artifacts()
     os.environ[ARTIFACTS] = str(found.state)
     os.environ.pop("MLFLOW_TRACKING_URI", None)
     addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
@@ -114,7 +114,7 @@ def _stated(call: Call) -> "Stated | None":
     if "://" in found.artifact_store:
         call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
     folder = found.artifact_store if "://" not in found.artifact_store else ""
-    return contents.Stated(servers, Path(folder) if folder else None)
+    return contents.Stated(servers, Path(folder) if folder else None, outputs)
 
 
 def _facts(made: "Backup") -> dict[str, Any]:

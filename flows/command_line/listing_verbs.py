@@ -1,6 +1,7 @@
 """The verbs that say what is registered: list, show. They need no server and write to no store."""
 
 import argparse
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 WIDTH = 24  # of the labels of `show`
 LIST, SHOW = "ricochet.list/1", "ricochet.show/1"
-EMPTY = "the registry is empty: `ricochet calibrate` and `ricochet train` register packages"
 
 
 def list_names(call: Call) -> Mapping[str, Any]:
@@ -37,12 +37,21 @@ def list_names(call: Call) -> Mapping[str, Any]:
                 progress(number, len(names))
     result = {"schema": LIST, "names": [_to_json(entry) for entry in found]}
     write_result(call.out, result)
-    for line in _table(found) if found else [EMPTY]:
+    for line in _table(found) if found else [_empty()]:
         call.report_line(line)
     if found:
         latest = max(found, key=lambda entry: entry.registered)
         call.report_next(f"ricochet show {shlex.quote(latest.name)}")
     return result
+
+
+def _empty() -> str:
+    """Say which registry is empty: verbs may look elsewhere than a lab's servers."""
+    from ricochet.tasks.storage.files import shown
+    from ricochet.tasks.storage.provenance import artifacts
+
+    place = "" if os.environ.get("MLFLOW_TRACKING_URI") else f" in {shown(artifacts())}"
+    return f"the registry{place} is empty: `ricochet calibrate` and `train` register packages"
 
 
 def _entry(tracker: "Tracker", name: str) -> "Entry":

@@ -118,7 +118,7 @@ def _find_prefect() -> None:
         os.environ |= temporary_server.offer()
     else:
         for name, value in environments.of_clients(alive).items():
-            os.environ.setdefault(name, value)
+            os.environ[name] = os.environ.get(name) or value  # an empty one is none
 
 
 def up(request: Request, *, report_line: Callable[[str], None]) -> None:
@@ -181,9 +181,9 @@ def _say_where_the_registry_is(request: Request) -> None:
     if not request.shared:
         lab_state.refuse_marked(state)
     else:
-        if not request.lab.mlflow_database:
-            lab_state.refuse_unmarked(state)
-        lab_state.mark(state, database=bool(request.lab.mlflow_database))
+        database = bool(request.lab.mlflow_database)
+        lab_state.refuse_another_registry(state, database=database)
+        lab_state.mark(state, database=database)
         lab_state.point_to(state)
 
 

@@ -55,10 +55,12 @@ class Stated:
     Attributes:
         servers: PostgreSQL's databases, by the name that SQLite's has.
         packages: Folder of packages and files of runs.
+        outputs: Folder where verbs leave sessions meanwhile; None is the state.
     """
 
     servers: dict[str, Server] = field(default_factory=dict)
     packages: Path | None = None
+    outputs: Path | None = None
 
 
 def refuse_unfinished(state: Path) -> None:
@@ -73,11 +75,15 @@ def find(stated: Stated | None = None) -> Contents:
 
     Raises:
         BadInput: A database is no file of this machine, or there is none, or the lab's file names
-            another; or no folder of packages is where that says; or a restore to the state was
-            killed as it ended.
+            another; or no folder of packages is where that says; or nothing says so though the
+            state is a lab's; or a restore to the state was killed as it ended; or a session that
+            is not published has the place of another.
     """
-    state, stated = artifacts(), stated or Stated()
+    state = artifacts()
     refuse_unfinished(state)
+    if stated is None:
+        lab_state.refuse_marked(state)
+    stated = stated or Stated()
     own: dict[str, Path] = {}
     if MLFLOW not in stated.servers:
         lab_state.refuse_another_s_store(state)
@@ -95,8 +101,9 @@ def find(stated: Stated | None = None) -> Contents:
     folders |= {} if remote is None else {REMOTE: remote}
     files = {f"{SETTINGS}/{name}": workplace() / name for name in CHECKOUT}
     files[lab_state.MARK] = state / lab_state.MARK
-    for session in _unpublished(state):
-        files |= {path.relative_to(state).as_posix(): path for path in _of_session(session)}
+    for place in {state: None, stated.outputs or state: None}:
+        for session in _unpublished(place):
+            _add(files, session, place)
     return Contents(
         there,
         {DUMPS[name]: server for name, server in stated.servers.items()},
@@ -149,6 +156,15 @@ def _unpublished(state: Path) -> Iterator[Path]:
             for session in dvc_publish.waiting(parent):
                 if _may_hold_session(session.relative_to(state)):
                     yield session
+
+
+def _add(files: dict[str, Path], session: Path, place: Path) -> None:
+    """Add a session's files by their place in the outputs; BadInput where another has it."""
+    for path in _of_session(session):
+        name = path.relative_to(place).as_posix()
+        if name in files:
+            raise BadInput(str(session), f"a session of the id of {files[name].parent}", "another")
+        files[name] = path
 
 
 def _of_session(folder: Path) -> Iterator[Path]:

@@ -102,11 +102,16 @@ def put_back(
             which servers look at when they have said that they start.
 
     Raises:
-        BadInput: The backup is not exactly what its manifest says, the state is not empty or
-            another user could move it away, or space is short.
+        BadInput: The backup is not exactly what its manifest says or is a lab's, whose file is not
+            stated, or has a database in SQLite that belongs into PostgreSQL by it; the state is not
+            empty or another user could move it away, or space is short.
         BusyError: Another process restores it.
     """
-    stated, found = stated or Stated(), manifests.read(folder)
+    found = manifests.read(folder)
+    if stated is None and lab_state.MARK in found.files and found.state == str(state):
+        expected = "`--config` with its file, or `--state` elsewhere, to try it"
+        raise BadInput(str(folder), "a backup of a lab", expected)
+    stated = stated or Stated()
     secret_files.refuse_shared_way(state)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
@@ -201,6 +206,9 @@ def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
         if name not in stated.servers:
             raise BadInput(dump, "a dump of PostgreSQL", "--config FILE that names its database")
         stated.servers[name].refuse_unless_empty()
+    for name in {*stated.servers} & {*found.files}:
+        expected = f"a lab's file that names no database for it: {contents.DUMPS[name]} is missing"
+        raise BadInput(name, "a database of SQLite", expected)
     if contents.MLFLOW in dumps and found.state != str(state):
         expected = f"{found.state}: the database in PostgreSQL names files there"
         raise BadInput("the place", str(state), expected)

@@ -36,7 +36,7 @@ def is_marked(state: Path) -> bool:
 
 
 def refuse_marked(state: Path) -> None:
-    """Refuse plain servers of a state that is a lab's.
+    """Refuse what knows no lab's file, servers or a backup, of a state that is a lab's.
 
     Raises:
         BadInput: So it is, or the lab's state is elsewhere.
@@ -63,24 +63,38 @@ def refuse_another_s_store(state: Path) -> None:
     """Refuse the store in a state in place of the database that has the registry.
 
     Raises:
-        BadInput: A lab's file names one, or the lab's state is elsewhere.
+        BadInput: The lab's servers had it in a database.
     """
-    refuse_elsewhere(state)
-    if is_marked(state) and dict(checked_json.load(state / MARK)).get("database") is not False:
-        expected = "`--config` with the lab's file"
+    if _is_in_a_database(state):
+        expected = f"a file that names it (mlflow_database), or no {MARK} there"
         raise BadInput(str(state), "a lab whose registry is in a database", expected)
 
 
-def refuse_unmarked(state: Path) -> None:
-    """Refuse a lab's servers on a store that verbs filled without them: nobody reads it by them.
+def refuse_another_registry(state: Path, *, database: bool) -> None:
+    """Refuse a lab's servers where the registry that they would give is not the one there is.
+
+    That is one in a database of which the lab's file no longer knows, or a filled store that those
+    servers did not make or would not read.
+
+    Args:
+        database: Whether the lab's file names a database.
 
     Raises:
-        BadInput: There is such a store.
+        BadInput: So it is.
     """
-    database = state / "mlflow" / "mlflow.db"
-    if not is_marked(state) and database.exists() and _experiments(database):
-        expected = "another `state`, or none there"
-        raise BadInput(str(database), "a registry made without a lab's servers", expected)
+    if not database:
+        refuse_another_s_store(state)
+    store = state / "mlflow" / "mlflow.db"
+    own = is_marked(state) and _is_in_a_database(state) == database
+    if not own and store.exists() and _experiments(store):
+        found = "a registry that the lab's servers would not read"
+        found = found if database else "a registry made without a lab's servers"
+        raise BadInput(str(store), found, "another `state`, or none there")
+
+
+def _is_in_a_database(state: Path) -> bool:
+    said = dict(checked_json.load(state / MARK)) if is_marked(state) else {"database": False}
+    return said.get("database") is not False
 
 
 def _experiments(database: Path) -> int:
@@ -96,8 +110,11 @@ def _experiments(database: Path) -> int:
 
 
 def point_to(state: Path) -> None:
-    """Say in the folder of outputs, unless it was chosen, that the lab's state is elsewhere."""
-    if os.environ.get(ARTIFACTS):
+    """Say in the folder of outputs that the lab's state is elsewhere.
+
+    Not in one that was chosen, nor in another lab's state.
+    """
+    if os.environ.get(ARTIFACTS) or (state.resolve() != artifacts() and is_marked(artifacts())):
         return
     if state.resolve() == artifacts():
         (artifacts() / ELSEWHERE).unlink(missing_ok=True)

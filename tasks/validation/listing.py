@@ -102,7 +102,7 @@ class Detail:
 def tracker() -> Tracker | None:
     """Open the registry; None where nothing was ever recorded, so that nothing is made."""
     elsewhere = os.environ.get("MLFLOW_TRACKING_URI")
-    if elsewhere is None and not (artifacts() / "mlflow" / "mlflow.db").is_file():
+    if not elsewhere and not (artifacts() / "mlflow" / "mlflow.db").is_file():
         return None
     return runs.connect()
 

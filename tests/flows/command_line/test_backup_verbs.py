@@ -10,7 +10,7 @@ from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import lab_state, runs
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import process_ids, provenance
 from tests.stores import copied
 
 
@@ -48,11 +48,41 @@ def test_a_backup_is_made_and_put_back_and_says_what_it_is(state, tmp_path, caps
 
 def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
     lab_state.mark(state, database=False)
-    assert cli.main(["backup", str(tmp_path / "monday")]) == 0
-    assert cli.main(["restore", str(tmp_path / "monday"), "--state", str(tmp_path / "new")]) == 0
+    lab, kept = tmp_path / "lab.yaml", str(tmp_path / "monday")
+    lab.write_text(f"state: {state}\nlogin: false\n")
+    assert cli.main(["backup", kept]) == 2
+    assert "a lab whose registry its servers alone give, expected `--config`" in said(capsys)
+    assert cli.main(["backup", kept, "--config", str(lab)]) == 0
+    assert cli.main(["restore", kept, "--state", str(tmp_path / "new")]) == 0
     assert "next: ricochet up --config FILE" in capsys.readouterr().out
     with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
         lab_state.refuse_without_servers(tmp_path / "new")
+    assert cli.main(["restore", kept, "--replace"]) == 2
+    assert "a backup of a lab, expected `--config` with its file" in said(capsys)
+    assert cli.main(["restore", kept, "--replace", "--config", str(lab)]) == 0
+
+
+def test_sessions_that_wait_where_verbs_look_are_in_a_lab_s_backup(
+    state, tmp_path, monkeypatch, capsys
+):
+    """A lab's state may be elsewhere; `capture` goes on where it was."""
+    outputs, lab, kept = tmp_path / "outputs", tmp_path / "lab.yaml", tmp_path / "monday"
+    lab.write_text(f"state: {state}\nlogin: false\n")
+    session = outputs / "capture" / "evening"
+    session.mkdir(parents=True)
+    (session / "session.json").write_text("{}")
+    monkeypatch.setenv(provenance.ARTIFACTS, str(outputs))
+    assert cli.main(["backup", str(kept), "--config", str(lab)]) == 0
+    assert (kept / "capture" / "evening" / "session.json").is_file()
+    shutil.copytree(outputs, state, dirs_exist_ok=True)
+    monkeypatch.setenv(provenance.ARTIFACTS, str(outputs))
+    assert cli.main(["backup", str(tmp_path / "tuesday"), "--config", str(lab)]) == 2
+    assert "a session of the id of" in said(capsys)
+    assert not (tmp_path / "tuesday").exists()
+
+
+def said(capsys):
+    return capsys.readouterr().err.splitlines()[-1]
 
 
 def test_nothing_is_restored_under_servers_that_run(state, tmp_path, capsys):

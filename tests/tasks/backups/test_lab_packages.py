@@ -6,8 +6,9 @@ import pytest
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.backups import backup, manifests, restore
+from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
+from ricochet.tasks.backups.postgres import Server
 from tests.tasks.backups.states import tree
 
 
@@ -90,3 +91,13 @@ def test_where_the_state_cannot_be_put_back_neither_are_packages(
         restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
     assert (tree(packages), tree(state)) == before
     assert [path.name for path in packages.parent.iterdir()] == ["packages"]
+
+
+def test_a_database_of_sqlite_is_not_lost_where_a_lab_s_file_names_another(state, tmp_path):
+    """It was said to be restored, and nothing reads it there."""
+    backup.make(tmp_path / "monday")
+    stated = Stated({contents.MLFLOW: Server("postgresql://localhost/mlflow")})
+    before = tree(state)
+    with pytest.raises(BadInput, match=r"mlflow.db: found a database of SQLite, expected a lab's"):
+        restore.put_back(tmp_path / "monday", state, replace=True, stated=stated)
+    assert tree(state) == before

@@ -29,17 +29,28 @@ def test_what_a_lab_marked_no_plain_servers_take(tmp_path):
 def test_a_store_that_was_filled_without_a_lab_s_servers_none_takes(tmp_path, migrated_store):
     place = tmp_path / "mlflow"
     place.mkdir()
-    lab_state.refuse_unmarked(tmp_path)
+    lab_state.refuse_another_registry(tmp_path, database=False)
     (place / "mlflow.db").write_bytes(b"no database")
-    lab_state.refuse_unmarked(tmp_path)
+    lab_state.refuse_another_registry(tmp_path, database=False)
     shutil.copy(migrated_store, place / "mlflow.db")
-    lab_state.refuse_unmarked(tmp_path)
+    lab_state.refuse_another_registry(tmp_path, database=False)
     client = MlflowClient(f"sqlite:///{place / 'mlflow.db'}")
     client.create_experiment("calibrate", artifact_location=str(place / "artifacts"))
     with pytest.raises(BadInput, match="a registry made without a lab's servers"):
-        lab_state.refuse_unmarked(tmp_path)
+        lab_state.refuse_another_registry(tmp_path, database=False)
+    with pytest.raises(BadInput, match="a registry that the lab's servers would not read"):
+        lab_state.refuse_another_registry(tmp_path, database=True)
+    lab_state.mark(tmp_path, database=False)
+    lab_state.refuse_another_registry(tmp_path, database=False)
+    with pytest.raises(BadInput, match="a registry that the lab's servers would not read"):
+        lab_state.refuse_another_registry(tmp_path, database=True)
+
+
+def test_a_registry_in_a_database_is_forgotten_by_no_file_of_a_lab(tmp_path):
     lab_state.mark(tmp_path, database=True)
-    lab_state.refuse_unmarked(tmp_path)
+    lab_state.refuse_another_registry(tmp_path, database=True)
+    with pytest.raises(BadInput, match="registry is in a database, expected a file that names it"):
+        lab_state.refuse_another_registry(tmp_path, database=False)
 
 
 def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
@@ -58,25 +69,32 @@ def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
     with monkeypatch.context() as named:
         named.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
         lab_state.refuse_without_servers(outputs)
-    for refuse in (lab_state.refuse_marked, lab_state.refuse_another_s_store):
-        with pytest.raises(BadInput, match="outputs of a lab whose state is elsewhere"):
-            refuse(outputs)
+    with pytest.raises(BadInput, match="outputs of a lab whose state is elsewhere"):
+        lab_state.refuse_marked(outputs)
     lab_state.point_to(outputs)
     lab_state.refuse_without_servers(outputs)
+    lab_state.mark(outputs, database=False)
+    lab_state.point_to(state)
+    assert not (outputs / lab_state.ELSEWHERE).exists()
 
 
 def test_neither_a_program_nor_a_backup_takes_another_store_for_a_lab_s(state, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv(provenance.ARTIFACTS, str(state))
     runs.connect(store=state.parent / "own")
-    with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
-        runs.connect()
+    for empty in (False, True):
+        if empty:
+            monkeypatch.setenv("MLFLOW_TRACKING_URI", "")
+        with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
+            runs.connect()
     assert not (state / "mlflow").exists()
     shutil.copytree(state.parent / "own", state / "mlflow")
-    with pytest.raises(BadInput, match="registry is in a database, expected `--config`"):
+    with pytest.raises(BadInput, match="registry its servers alone give, expected `--config`"):
         contents.find()
+    with pytest.raises(BadInput, match="registry is in a database, expected a file that names it"):
+        contents.find(contents.Stated())
     lab_state.mark(state, database=False)
-    assert contents.MLFLOW in contents.find().databases
+    assert contents.MLFLOW in contents.find(contents.Stated()).databases
 
 
 def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):

@@ -6,12 +6,11 @@ known of each of its parameters; of `ricochet.calibration/1`, and of a weak answ
 
 import math
 import re
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import Size
@@ -25,6 +24,7 @@ NORMAL_90 = 1.645
 """Half the width of a central 90 % interval, in standard deviations."""
 _LEAST_WEIGHT, _MOST_MEMBERS = 0.02, 3
 _TEMPERATURE = 20.0
+_HIGHEST = 1000.0  # as a session may state it, m
 _PAPER = {"log_scatter": 3e-4, "log_take_scatter": 1e-4, "log_release_speed": 0.1}
 _LOGS = {
     "log_tail_ratio": "tail_ratio",
@@ -68,13 +68,13 @@ def of_result(result: Mapping[str, Any], where: str) -> Planned:
     """Return what a result says; `BadInput` if it is none of one ball on one surface."""
     if result.get("schema") not in SCHEMAS:
         raise BadInput(where, f"schema {result.get('schema')!r}", " or ".join(SCHEMAS))
-    if result.get("unknown"):
-        unknown = ", ".join(map(str, result["unknown"]))
+    if unknown := result.get("unknown"):
+        unknown = ", ".join(map(str, unknown)) if isinstance(unknown, list) else "something"
         expected = "the calibration of a session whose microphones gave places"
         raise BadInput(where, f"a result in which {unknown} is unknown", expected)
     try:
         return _planned(result)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         found = f"a result that cannot be read ({type(error).__name__}: {error})"
         raise BadInput(where, found, f"the keys of {result['schema']}") from error
 
@@ -108,10 +108,14 @@ def _planned(result: Mapping[str, Any]) -> Planned:
 
 def _height(result: Mapping[str, Any]) -> float | None:
     """Return the height that the balls fell from, which need not be the stated one; or None."""
-    if "release" in result:
-        return float(np.median([row["height"] for row in result["release"]]))
     stated = result["object"].get("drop_height")
-    return None if stated is None else float(stated)
+    if "release" in result:
+        stated = statistics.median(float(row["height"]) for row in result["release"])
+    if stated is None:
+        return None
+    if not 0.0 < (height := float(stated)) <= _HIGHEST:
+        raise ValueError(f"a height of {height:g} m")
+    return height
 
 
 def _drag(result: Mapping[str, Any], *, whole: bool) -> tuple[float, float]:

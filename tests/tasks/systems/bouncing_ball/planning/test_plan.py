@@ -125,6 +125,11 @@ def test_the_drag_of_a_size_that_the_result_does_not_state_is_that_of_its_interv
         ({"mean": [0.8]}, "cannot be read"),
         ({"nuisances": {}}, "cannot be read"),
         ({"object": {}}, "cannot be read"),
+        ({"object": "a ball"}, "cannot be read"),
+        ({"object": whole()["object"] | {"drop_height": 1e308}}, "a height of 1e+308 m"),
+        ({"release": []}, "cannot be read"),
+        ({"release": [{"height": -1.0}]}, "a height of -1 m"),
+        ({"unknown": 5}, "something is unknown"),
         ({"unknown": ["log10_concentration"]}, "log10_concentration is unknown"),
     ],
 )
