@@ -19,9 +19,11 @@ OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard
 # Where the long tests are; the others need not be imported for them. They wait much of their time,
 # so there is one worker more.
 SLOW = $(sort $(shell grep -rl --include="test_*.py" "mark\.slow" tests))
-# Whose loops take up to five times as long with every call checked.
-LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene air_hockey/puck/test_flights \
-	air_hockey/puck/test_recorded_modes air_hockey/test_simulator_contacts air_hockey/arm/test_sampling_mpc
+# Whose loops take three to sixty times as long with every call checked.
+LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene drawers/belief/test_weighing \
+	air_hockey/puck/test_flights air_hockey/puck/test_recorded_modes air_hockey/test_simulator_contacts \
+	air_hockey/test_agent air_hockey/arm/test_sampling_mpc air_hockey/shots/test_angle_policies \
+	batting/planning/test_rate batting/impacts/test_misfits bouncing_ball/listening/test_bounce_chains
 UNTYPED = $(LOOPS:%=tests/models/systems/%.py) tests/models/inference/test_methods_on_motions.py
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)

@@ -137,8 +137,12 @@ def growing(nights: Sequence[Night]) -> list[str]:
 
 
 def failed(nights: Sequence[Night]) -> list[int]:
-    """Return the numbers of the nights that did not complete, though nothing was killed."""
-    return [night.number for night in nights if not night.kill and night.state != "COMPLETED"]
+    """Return the numbers of the nights that ended as none should.
+
+    They complete; one that is killed is found to have crashed, or had completed before.
+    """
+    right = {True: ("CRASHED", "COMPLETED"), False: ("COMPLETED",)}
+    return [night.number for night in nights if night.state not in right[bool(night.kill)]]
 
 
 def lines(nights: Sequence[Night]) -> list[str]:

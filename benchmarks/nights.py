@@ -18,8 +18,9 @@ searches.
 After each night, when its own processes have ended: processes, open files and resident memory of
 `up`, the servers and the worker, and bytes on the disk, in `nights.jsonl`. Printed: the trend of
 each with its 95 % interval; drawn: `nights.png`. Called again it goes on after the last night. It
-ends with status 1 where a night that nobody killed did not complete, or where anything may grow by
-more than `night_series.MOST`.
+ends with status 1 where a night that nobody killed did not complete, one that was killed ended
+otherwise than CRASHED or before that COMPLETED, or anything may grow by more than
+`night_series.MOST`.
 """
 
 import argparse
@@ -332,7 +333,7 @@ def main() -> None:
         if nights:
             night_series.draw(nights, folder / "nights.png")
     if found := night_series.failed(nights):
-        raise SystemExit(f"nights {found} did not complete, and nobody killed them")
+        raise SystemExit(f"nights {found} ended otherwise than COMPLETED, or CRASHED by a kill")
     if names := night_series.growing(nights):
         raise SystemExit(f"a night may add too much of: {', '.join(names)}")
 

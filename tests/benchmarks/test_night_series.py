@@ -48,6 +48,8 @@ def test_a_night_that_failed_by_itself_is_named():
     found[7] = replace(found[7], state="FAILED")
     found[29] = replace(found[29], state="CRASHED")  # killed
     assert night_series.failed(found) == [7]
+    found[29] = replace(found[29], state="FAILED")  # which no kill explains
+    assert night_series.failed(found) == [7, 29]
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.7, 1.0])
