@@ -102,11 +102,12 @@ def _stated(call: Call) -> "Stated | None":
     from ricochet.flows.servers import lab
     from ricochet.tasks.backups import contents
     from ricochet.tasks.backups.postgres import Server
-    from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts
+    from ricochet.tasks.storage.provenance import ARTIFACTS, workplace
 
-    found, outputs = lab.load(call.arguments.config), artifacts()
+    found = lab.load(call.arguments.config)
     os.environ[ARTIFACTS] = str(found.state)
-    os.environ.pop("MLFLOW_TRACKING_URI", None)
+    for name in ("MLFLOW_TRACKING_URI", "PREFECT_HOME"):
+        os.environ.pop(name, None)
     addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
     passwords = found.secrets_folder / "pgpass"
     known = passwords if passwords.exists() else None
@@ -114,7 +115,7 @@ def _stated(call: Call) -> "Stated | None":
     if "://" in found.artifact_store:
         call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
     folder = found.artifact_store if "://" not in found.artifact_store else ""
-    return contents.Stated(servers, Path(folder) if folder else None, outputs)
+    return contents.Stated(servers, Path(folder) if folder else None, workplace() / "artifacts")
 
 
 def _facts(made: "Backup") -> dict[str, Any]:

@@ -175,9 +175,20 @@ def _left_behind(tracker: "Tracker") -> "Iterator[Finding]":
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         yield Finding(line, True)
     yield from dead_runs.settle()
-    yield from housekeeping.folders(artifacts(), workplace() / "data")
+    for place in _outputs():
+        yield from housekeeping.folders(place, workplace() / "data")
     yield from housekeeping.aliases(tracker)
     yield from housekeeping.recordings()
+
+
+def _outputs() -> "list[Path]":
+    """Return the folders of outputs: a lab's state, and where its nights record, if it is apart."""
+    from ricochet.tasks.registry import lab_state
+    from ricochet.tasks.storage.provenance import artifacts, workplace
+
+    state, nights = artifacts(), workplace() / "artifacts"
+    apart = lab_state.is_marked(state) and nights.is_dir() and not nights.samefile(state)
+    return [state, nights] if apart else [state]
 
 
 def _show_log(call: Call, name: str) -> None:

@@ -131,6 +131,8 @@ def up(request: Request, *, report_line: Callable[[str], None]) -> None:
     from ricochet.flows.servers.addresses import logins, pages
 
     state = request.lab.state
+    if request.shared:
+        lab_state.refuse_elsewhere(state)
     _refuse_a_second(state)
     if left := children.end_orphans(state):
         report_line(f"ended {left} processes that an `up` which was killed had left running")
@@ -184,7 +186,6 @@ def _say_where_the_registry_is(request: Request) -> None:
         database = bool(request.lab.mlflow_database)
         lab_state.refuse_another_registry(state, database=database)
         lab_state.mark(state, database=database)
-        lab_state.point_to(state)
 
 
 def _take_folders(lab: Lab) -> None:

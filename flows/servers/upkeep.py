@@ -19,6 +19,8 @@ INTERVAL = 60.0
 """Time from one search for dead runs to the next, s: a night that is due waits for none."""
 SEARCHES = 60
 """After which the process that searches is followed by another."""
+LONGEST = 60.0
+"""What a search may take on average, s."""
 FIRST = 30.0
 """Longest wait for the first search, s."""
 ROTATION = 5.0
@@ -61,7 +63,7 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
             with contextlib.suppress(OSError):  # out of open files: the next time
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
-        if now - self.begun > INTERVAL and not self.searching:
+        if now - self.begun > (self._longest if self.searching else INTERVAL):
             self._begin(SEARCHES)
 
     def search_first(self, running: Callable[[], bool]) -> None:
@@ -73,6 +75,11 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
         end = time.monotonic() + FIRST
         while self.searching and running() and time.monotonic() < end:
             time.sleep(0.1)
+
+    @property
+    def _longest(self) -> float:
+        """How long a process may take for all its searches, s: one that hangs is ended."""
+        return (1.0 + SEARCHES) * (INTERVAL + LONGEST)
 
     @property
     def searching(self) -> bool:

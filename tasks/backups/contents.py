@@ -3,6 +3,7 @@
 All is named by its path within the state (`artifacts/`), the folder that a backup is like.
 """
 
+import filecmp
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -55,7 +56,7 @@ class Stated:
     Attributes:
         servers: PostgreSQL's databases, by the name that SQLite's has.
         packages: Folder of packages and files of runs.
-        outputs: Folder where verbs leave sessions meanwhile; None is the state.
+        outputs: Folder where nights leave sessions, if it is not the state.
     """
 
     servers: dict[str, Server] = field(default_factory=dict)
@@ -134,7 +135,12 @@ def _mlflow(state: Path) -> Path:
 
 
 def _prefect(state: Path) -> Path:
-    return Path(os.environ.get("PREFECT_HOME") or state / "prefect") / "prefect.db"
+    """Return Prefect's database: that of `up`, or where there is none that of the environment."""
+    own, home = state / PREFECT, os.environ.get("PREFECT_HOME")
+    named = own if not home else Path(home).resolve() / own.name
+    if own.is_file() and named.is_file() and not own.samefile(named):
+        raise BadInput("PREFECT_HOME", f"another database of Prefect than {own}", "none")
+    return own if own.is_file() else named
 
 
 def _remote() -> Path | None:
@@ -159,12 +165,12 @@ def _unpublished(state: Path) -> Iterator[Path]:
 
 
 def _add(files: dict[str, Path], session: Path, place: Path) -> None:
-    """Add a session's files by their place in the outputs; BadInput where another has it."""
+    """Add a session's files by their place in the outputs; BadInput where another's are there."""
     for path in _of_session(session):
-        name = path.relative_to(place).as_posix()
-        if name in files:
-            raise BadInput(str(session), f"a session of the id of {files[name].parent}", "another")
-        files[name] = path
+        known = files.setdefault(path.relative_to(place).as_posix(), path)
+        if known != path and not filecmp.cmp(known, path, shallow=False):
+            found = f"another session than {known.parent}, of the same id"
+            raise BadInput(str(session), found, "one of the two moved away")
 
 
 def _of_session(folder: Path) -> Iterator[Path]:

@@ -1,9 +1,9 @@
-"""A lab's state, whose registry its servers alone give, or which is not where verbs look.
+"""A lab's state, whose registry its servers alone give, and which is where verbs look.
 
 Its registry is in a database that they know, or its packages are at their addresses. Without them a
 verb would find an empty store in its place, or call packages damaged, and write what nobody sees.
 So `up --config` and `restore` say in the state that it is a lab's, and what else would stand for it
-refuses; where the state is not the folder of outputs, `up` says there where it is.
+refuses.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.files import output_folder, write_json
+from ricochet.tasks.storage.files import shown, write_json
 from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts
 
-MARK, ELSEWHERE = "lab.json", "lab_elsewhere.json"
-"""File of a state that says so, and file of outputs that says where the state is."""
+MARK = "lab.json"
+"""File of a state that says so."""
 FOUND = "a lab whose registry its servers alone give"
 
 
@@ -39,24 +39,22 @@ def refuse_marked(state: Path) -> None:
     """Refuse what knows no lab's file, servers or a backup, of a state that is a lab's.
 
     Raises:
-        BadInput: So it is, or the lab's state is elsewhere.
+        BadInput: So it is.
     """
     if is_marked(state):
         expected = f"`--config` with the lab's file; once all is elsewhere, no {MARK} there"
         raise BadInput(str(state), FOUND, expected)
-    refuse_elsewhere(state)
 
 
 def refuse_elsewhere(state: Path) -> None:
-    """Refuse outputs that nobody chose, of a lab whose state is elsewhere.
+    """Refuse a lab's state that is not where verbs look: its registry would seem empty to them.
 
     Raises:
-        BadInput: So they are.
+        BadInput: So it is.
     """
-    if not os.environ.get(ARTIFACTS) and (state / ELSEWHERE).exists():
-        there = str(dict(checked_json.load(state / ELSEWHERE)).get("state"))
-        expected = f"{ARTIFACTS}={there}, or no {ELSEWHERE} there"
-        raise BadInput(str(state), "outputs of a lab whose state is elsewhere", expected)
+    if state.resolve() != artifacts():
+        expected = f"{artifacts()}, where verbs look, or {ARTIFACTS}={state} for `up` and for them"
+        raise BadInput("state", shown(state), expected)
 
 
 def refuse_another_s_store(state: Path) -> None:
@@ -109,29 +107,14 @@ def _experiments(database: Path) -> int:
     return 0
 
 
-def point_to(state: Path) -> None:
-    """Say in the folder of outputs that the lab's state is elsewhere.
-
-    Not in one that was chosen, nor in another lab's state.
-    """
-    if os.environ.get(ARTIFACTS) or (state.resolve() != artifacts() and is_marked(artifacts())):
-        return
-    if state.resolve() == artifacts():
-        (artifacts() / ELSEWHERE).unlink(missing_ok=True)
-        return
-    said = {"schema": "ricochet.lab-elsewhere/1", "state": str(state.resolve())}
-    write_json(output_folder(artifacts()) / ELSEWHERE, said)
-
-
 def refuse_without_servers(state: Path) -> None:
     """Refuse to go on where a state is a lab's and nothing says where its registry answers.
 
     Raises:
-        BadInput: So it is, or the lab's state is elsewhere.
+        BadInput: So it is.
     """
     if os.environ.get("MLFLOW_TRACKING_URI"):
         return
     if is_marked(state):
         expected = "`ricochet up --config FILE` to run, or MLFLOW_TRACKING_URI"
         raise BadInput(str(state), f"{FOUND}, and no servers of it", expected)
-    refuse_elsewhere(state)

@@ -1,8 +1,11 @@
 """backup and restore as called from a terminal: lines, JSON and exit status."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,7 @@ def state(tmp_path, monkeypatch, migrated_store):
     place = tmp_path / "artifacts"
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr(provenance, "workplace", lambda: tmp_path)
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
     monkeypatch.setattr(dvc_publish, "awaits_commit", lambda root=None: True)
     copied(migrated_store, place / "mlflow")
@@ -62,23 +66,43 @@ def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
     assert cli.main(["restore", kept, "--replace", "--config", str(lab)]) == 0
 
 
-def test_sessions_that_wait_where_verbs_look_are_in_a_lab_s_backup(
+def test_sessions_that_wait_where_nights_record_are_in_a_lab_s_backup(state, tmp_path, capsys):
+    """A lab's state may be apart from that."""
+    lab, apart, session = tmp_path / "lab.yaml", tmp_path / "state", Path("nightly", "evening")
+    state.rename(apart)
+    lab.write_text(f"state: {apart}\nlogin: false\n")
+    (state / session).mkdir(parents=True)
+    (state / session / "session.json").write_text("{}")
+    monday, tuesday = tmp_path / "monday", tmp_path / "tuesday"
+    assert cli.main(["backup", str(monday), "--config", str(lab)]) == 0
+    assert (monday / session / "session.json").is_file()
+    assert cli.main(["restore", str(monday), "--config", str(lab), "--replace"]) == 0
+    assert cli.main(["backup", str(tuesday), "--config", str(lab)]) == 0
+    (state / session / "session.json").write_text('{"another": 1}')
+    assert cli.main(["backup", str(tmp_path / "friday"), "--config", str(lab)]) == 2
+    assert "of the same id, expected one of the two moved away" in said(capsys)
+    assert not (tmp_path / "friday").exists()
+
+
+def test_no_home_of_prefect_has_a_backup_leave_its_database_out(
     state, tmp_path, monkeypatch, capsys
 ):
-    """A lab's state may be elsewhere; `capture` goes on where it was."""
-    outputs, lab, kept = tmp_path / "outputs", tmp_path / "lab.yaml", tmp_path / "monday"
+    home, lab = tmp_path / "home", tmp_path / "lab.yaml"
     lab.write_text(f"state: {state}\nlogin: false\n")
-    session = outputs / "capture" / "evening"
-    session.mkdir(parents=True)
-    (session / "session.json").write_text("{}")
-    monkeypatch.setenv(provenance.ARTIFACTS, str(outputs))
-    assert cli.main(["backup", str(kept), "--config", str(lab)]) == 0
-    assert (kept / "capture" / "evening" / "session.json").is_file()
-    shutil.copytree(outputs, state, dirs_exist_ok=True)
-    monkeypatch.setenv(provenance.ARTIFACTS, str(outputs))
-    assert cli.main(["backup", str(tmp_path / "tuesday"), "--config", str(lab)]) == 2
-    assert "a session of the id of" in said(capsys)
-    assert not (tmp_path / "tuesday").exists()
+    for place in (state / "prefect", home):
+        place.mkdir()
+        with contextlib.closing(sqlite3.connect(place / "prefect.db")) as database:
+            database.execute("CREATE TABLE flow_run (id)")
+            database.executemany("INSERT INTO flow_run VALUES (?)", [(1,), (2,)])
+            database.commit()
+    monkeypatch.setenv("PREFECT_HOME", str(home))
+    assert cli.main(["backup", str(tmp_path / "monday")]) == 2
+    assert "another database of Prefect than" in said(capsys)
+    assert cli.main(["backup", str(tmp_path / "monday"), "--config", str(lab)]) == 0
+    assert "2 flow runs" in capsys.readouterr().out
+    monkeypatch.setenv("PREFECT_HOME", str(home))
+    (state / "prefect" / "prefect.db").unlink()
+    assert cli.main(["backup", str(tmp_path / "tuesday")]) == 0
 
 
 def said(capsys):

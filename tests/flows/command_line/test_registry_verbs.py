@@ -14,9 +14,10 @@ from ricochet.flows.command_line import registry_verbs
 from ricochet.flows.servers import up
 from ricochet.tasks import doctor
 from ricochet.tasks.recordings import dvc_publish, recorder, sessions
-from ricochet.tasks.registry import packages, promotion, promotion_log, versions
+from ricochet.tasks.registry import lab_state, packages, promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion_log import AliasPair
+from ricochet.tasks.storage import provenance
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.validation import audit
@@ -208,6 +209,19 @@ def check_doctor(place, tracker, capsys):
     assert lines[0].startswith(f"{NAME}: champion is 2, the log of promotions says 1; `ricochet")
     assert "has a damaged package" in lines[1] and "sha256" in lines[1]
     assert not any(finding["mended"] for finding in result["findings"])
+
+
+def test_doctor_looks_where_a_lab_s_nights_record_too(tmp_path, monkeypatch):
+    state, nights = tmp_path / "state", tmp_path / "artifacts"
+    monkeypatch.setenv(provenance.ARTIFACTS, str(state))
+    monkeypatch.setattr(provenance, "workplace", lambda: tmp_path)
+    state.mkdir(), nights.mkdir()
+    assert registry_verbs._outputs() == [state]
+    lab_state.mark(state, database=True)
+    assert registry_verbs._outputs() == [state, nights]
+    monkeypatch.setenv(provenance.ARTIFACTS, str(nights))
+    lab_state.mark(nights, database=True)
+    assert registry_verbs._outputs() == [nights]
 
 
 def age(path, seconds):

@@ -55,12 +55,24 @@ def test_it_is_not_waited_for_long_nor_where_a_server_ended(lab, monkeypatch, lo
     care, searches = lab(60)
     care.search_first(lambda: runs)
     assert care.searching
-    care.begun = -1e9
+    care.begun -= 10 * upkeep.INTERVAL
     care.tick()
     assert len(searches.commands) == 1
     with care:
         pass
     assert searches.processes[0].returncode is not None
+
+
+def test_a_search_that_hangs_is_ended_and_followed_by_another(lab):
+    care, searches = lab(600)
+    care.search_first(lambda: False)
+    care.begun -= 60.0 * upkeep.SEARCHES
+    care.tick()
+    assert len(searches.commands) == 1
+    care.begun -= 120.0 * upkeep.SEARCHES
+    care.tick()
+    assert len(searches.commands) == 2
+    assert searches.processes[0].returncode is not None and care.searching
 
 
 def test_a_process_that_has_searched_its_times_is_followed_by_another(lab):

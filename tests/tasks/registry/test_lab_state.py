@@ -8,6 +8,8 @@ import sys
 import pytest
 from mlflow import MlflowClient
 
+from ricochet.flows.servers import up
+from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import contents
 from ricochet.tasks.registry import lab_state, runs
@@ -53,29 +55,15 @@ def test_a_registry_in_a_database_is_forgotten_by_no_file_of_a_lab(tmp_path):
         lab_state.refuse_another_registry(tmp_path, database=False)
 
 
-def test_where_verbs_look_it_is_said_where_the_state_is(tmp_path, monkeypatch):
-    outputs, state = tmp_path / "outputs", tmp_path / "state"
-    for name in ("MLFLOW_TRACKING_URI", provenance.ARTIFACTS):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(lab_state, "artifacts", lambda: outputs)
-    lab_state.point_to(state)
-    with pytest.raises(BadInput, match=f"expected {provenance.ARTIFACTS}={state}, or no lab_else"):
-        lab_state.refuse_without_servers(outputs)
-    with monkeypatch.context() as chosen:
-        chosen.setenv(provenance.ARTIFACTS, str(outputs))
-        lab_state.refuse_without_servers(outputs)
-        lab_state.point_to(outputs)
-        assert (outputs / lab_state.ELSEWHERE).exists()
-    with monkeypatch.context() as named:
-        named.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
-        lab_state.refuse_without_servers(outputs)
-    with pytest.raises(BadInput, match="outputs of a lab whose state is elsewhere"):
-        lab_state.refuse_marked(outputs)
-    lab_state.point_to(outputs)
-    lab_state.refuse_without_servers(outputs)
-    lab_state.mark(outputs, database=False)
-    lab_state.point_to(state)
-    assert not (outputs / lab_state.ELSEWHERE).exists()
+def test_a_state_that_is_not_where_verbs_look_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv(provenance.ARTIFACTS, str(tmp_path / "outputs"))
+    lab_state.refuse_elsewhere(tmp_path / "outputs")
+    with pytest.raises(BadInput, match=f"where verbs look, or RICOCHET_ARTIFACTS={tmp_path}/state"):
+        lab_state.refuse_elsewhere(tmp_path / "state")
+    request = up.Request(Lab(state=tmp_path / "state"), shared=True)
+    with pytest.raises(BadInput, match="where verbs look"):
+        up.up(request, report_line=pytest.fail)
+    assert not (tmp_path / "state").exists()
 
 
 def test_neither_a_program_nor_a_backup_takes_another_store_for_a_lab_s(state, monkeypatch):
