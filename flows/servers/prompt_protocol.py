@@ -44,16 +44,22 @@ PATIENCE = 10.0
 class FewParts(ShortHeads):
     """What reads requests, and gives a connection up whose bodies come in very small parts."""
 
-    def __init__(self, end: Callable[[], None], longest: int) -> None:
-        """Read heads of some bytes for a server; `end` cuts the connection off."""
+    def __init__(self, begin: Callable[[], None], end: Callable[[], None], longest: int) -> None:
+        """Read heads of some bytes for a server.
+
+        Args:
+            begin: Called where a request begins.
+            end: Cuts the connection off.
+        """
         super().__init__(longest)
-        self._end, self._parts, self._bytes = end, 0, 0
+        self._begin, self._end, self._parts, self._bytes = begin, end, 0, 0
 
     def next_event(self) -> Any:
         """Return what has come, nothing any more where it is cut off."""
         event = super().next_event()
         if isinstance(event, h11.Request):
             self._parts = self._bytes = 0
+            self._begin()
         if isinstance(event, h11.Data):
             if event.chunk_start and PARTS <= self._parts > self._bytes / LEAST:
                 self._end()
@@ -67,7 +73,8 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """A connection that is closed where no request comes of it."""
 
     _open: ClassVar[dict[Any, "PromptProtocol"]] = {}
-    """By what transports them, the oldest first; websockets are among them."""
+    """By what transports them; first those that asked, or came, the longest time ago. A proxy keeps
+    connections, on which another login may ask than before. Websockets are among them."""
     _crowded: ClassVar[frozenset[bytes]] = frozenset()
     """Logins that had very many when they were counted."""
     _largest: ClassVar[bytes | None] = None
@@ -81,7 +88,7 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         """Begin to look; one too many ends another, or itself."""
         super().connection_made(transport)
         head = self.config.h11_max_incomplete_event_size
-        self.conn = FewParts(self._end, head)
+        self.conn = FewParts(self._begin, self._end, head)
         self._before: tuple[list[bytes], bytes | None] = [], None
         self._open[transport] = self
         PromptProtocol._strangers += 1
@@ -162,6 +169,11 @@ class PromptProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         crowded = frozenset(login for login in held if login is not None and held[login] > most)
         PromptProtocol._crowded = crowded
         PromptProtocol._largest = max(held, key=held.__getitem__, default=None)
+
+    def _begin(self) -> None:
+        """Be the youngest: a request begins, of whoever it is."""
+        if self._open.pop(self.transport, None) is not None:
+            self._open[self.transport] = self
 
     def _end(self) -> None:
         transport: Any = self.transport

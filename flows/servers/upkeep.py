@@ -63,6 +63,8 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
             with contextlib.suppress(OSError):  # out of open files: the next time
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
+        if not self.searching:
+            self._running.close()
         if now - self.begun > (self._longest if self.searching else INTERVAL):
             self._begin(SEARCHES)
 

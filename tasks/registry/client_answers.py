@@ -50,7 +50,7 @@ def _bounded(send: Callable[..., Any]) -> Callable[..., Any]:
         answer = send(self, request, stream, *rest, **named)
         _of_thread.asked = request.url.partition("?")[0]
         answer.raw._update_chunk_length = _positive(answer.raw)
-        if not stream:
+        if not stream or not answer.ok:  # what it says in place of a file is read whole, too
             answer.raw.stream = _counted(answer.raw)
             answer.encoding = "utf-8"  # which is else guessed, for minutes
             first = answer.content.lstrip()[:1]

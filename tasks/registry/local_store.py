@@ -25,8 +25,18 @@ def create(database: Path) -> None:
     with database.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_ready(database):
+            if not database.exists():
+                _make(database)
             _migrate(f"sqlite:///{database}")
             _mark(database).touch()
+
+
+def _make(database: Path) -> None:
+    """Make the tables in a file that is renamed once it has all: each is committed by itself."""
+    partial = database.with_name(f".{database.name}.partial")
+    partial.unlink(missing_ok=True)
+    _migrate(f"sqlite:///{partial}")
+    partial.rename(database)
 
 
 def _migrate(uri: str) -> None:

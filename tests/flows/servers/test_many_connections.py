@@ -119,6 +119,24 @@ def test_a_login_that_holds_all_connections_loses_its_oldest():
     assert ended == [True] * 3 + [False] * (MOST - 3)
 
 
+def test_on_a_connection_that_another_login_used_a_request_is_as_young_as_on_a_new_one():
+    """A proxy keeps connections: the oldest of all strangers was whoever came next on one."""
+
+    async def act(place):
+        kept = await Client("some").connect(place)
+        assert await kept.ask() == "200"
+        kept.login = Client("new").login
+        strangers = [await Client().connect(place) for _ in range(MOST)]
+        asked = asyncio.create_task(kept.ask())
+        await asyncio.sleep(0.1)  # its password is compared meanwhile
+        strangers += [await Client().connect(place) for _ in range(MOST // 2)]
+        found = await asked
+        await close([kept, *strangers])
+        return found
+
+    assert serve(act) == "200"
+
+
 def test_strangers_end_no_connection_of_a_login_that_has_some():
     async def act(place):
         known = [await Client("some").connect(place) for _ in range(MOST // prompt_protocol.OF_ALL)]

@@ -12,8 +12,11 @@ class Reader:
     """What a server does with what comes, until it is cut off."""
 
     def __init__(self):
-        self.ended, self.body = False, b""
-        self.connection = FewParts(self.end, 2**14)
+        self.begun, self.ended, self.body = 0, False, b""
+        self.connection = FewParts(self.begin, self.end, 2**14)
+
+    def begin(self):
+        self.begun += 1
 
     def end(self):
         self.ended = True
@@ -34,7 +37,7 @@ def parts(length, count):
 
 def test_parts_of_one_byte_are_read_to_the_bound():
     found = Reader().read(HEAD + parts(1, 40_000))
-    assert found.ended and len(found.body) == PARTS
+    assert found.ended and len(found.body) == PARTS and found.begun == 1
 
 
 def test_small_parts_after_a_large_one_are_read_as_long_as_their_mean_is_no_smaller():

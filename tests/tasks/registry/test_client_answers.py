@@ -7,6 +7,7 @@ import tracemalloc
 from contextlib import contextmanager
 
 import pytest
+import requests
 from mlflow.exceptions import MlflowException
 from mlflow.utils import request_utils
 
@@ -106,6 +107,25 @@ def test_an_answer_of_nearly_the_bound_is_read_in_each_form(monkeypatch):
         with answering(answer) as address:
             assert len(asked(address).name) == 2**20 - 2**10
         assert client_answers.received() - before == len(said)
+
+
+def test_what_is_said_in_place_of_a_file_is_bounded(monkeypatch):
+    """It is an answer, and no file: the client reads it whole, and guesses how it is written."""
+    client_answers.bound()
+    head = HEAD.replace(b"200 OK", b"400 Bad Request").replace(b"json", b"json; charset=punycode")
+    session = request_utils._get_request_session(0, 0, 0, (), False, False)
+    with answering(PACKED.replace(HEAD, head)) as address:
+        tracemalloc.start()
+        with pytest.raises(OSError, match="more than 33554432 bytes"):
+            session.get(address, stream=True)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert most < 3 * client_answers.LARGEST
+    with answering(head + b"\r\nno such file") as address:
+        answer = session.get(address, stream=True)
+        with pytest.raises(requests.HTTPError, match="no such file"):
+            request_utils.augmented_raise_for_status(answer)
+        assert answer.encoding == "utf-8"
 
 
 def test_a_file_may_be_larger_and_is_written_as_it_comes(monkeypatch):
