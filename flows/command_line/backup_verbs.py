@@ -89,10 +89,11 @@ def _after_restore(given: argparse.Namespace, state: Path) -> str:
     """Return the command that may follow."""
     from ricochet.tasks.registry import lab_state
 
-    if lab_state.is_marked(state):
-        return f"ricochet up --config {shlex.quote(str(given.config or 'FILE'))}"
     place = "" if given.state is None else f"RICOCHET_ARTIFACTS={shlex.quote(str(state))} "
-    return f"{place}ricochet doctor"
+    if not lab_state.is_marked(state):
+        return f"{place}ricochet doctor"
+    file = "FILE" if given.config is None or given.state is not None else str(given.config)
+    return f"{place}ricochet up --config {shlex.quote(file)}"
 
 
 def _stated(call: Call) -> "Stated | None":
@@ -102,6 +103,7 @@ def _stated(call: Call) -> "Stated | None":
     from ricochet.flows.servers import lab
     from ricochet.tasks.backups import contents
     from ricochet.tasks.backups.postgres import Server
+    from ricochet.tasks.registry import lab_state
     from ricochet.tasks.storage.provenance import ARTIFACTS, workplace
 
     found = lab.load(call.arguments.config)
@@ -115,7 +117,9 @@ def _stated(call: Call) -> "Stated | None":
     if "://" in found.artifact_store:
         call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
     folder = found.artifact_store if "://" not in found.artifact_store else ""
-    return contents.Stated(servers, Path(folder) if folder else None, workplace() / "artifacts")
+    nights = workplace() / "artifacts"  # unless that is another lab's, of which this is a trial
+    outputs = found.state if lab_state.is_marked(nights) else nights
+    return contents.Stated(servers, Path(folder) if folder else None, outputs)
 
 
 def _facts(made: "Backup") -> dict[str, Any]:

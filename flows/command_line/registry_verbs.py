@@ -187,7 +187,7 @@ def _outputs() -> "list[Path]":
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     state, nights = artifacts(), workplace() / "artifacts"
-    apart = lab_state.is_marked(state) and nights.is_dir() and not nights.samefile(state)
+    apart = lab_state.is_marked(state) and nights.is_dir() and not lab_state.is_marked(nights)
     return [state, nights] if apart else [state]
 
 

@@ -1,4 +1,4 @@
-"""The process beside `ricochet up` that looks for dead runs, so often and no oftener.
+"""The process beside `ricochet up` that looks for dead runs a given number of times.
 
 python -P -m ricochet.flows.servers.dead_run_search SEARCHES INTERVAL
 
@@ -18,12 +18,12 @@ from ricochet.tasks.console.progress import announce
 
 
 def command(searches: int, interval: float) -> list[str]:
-    """Return the command of a process that searches so often, every so many seconds."""
+    """Return the command of a process that searches that many times, some seconds apart."""
     return [sys.executable, "-P", "-m", __name__, str(searches), str(interval)]
 
 
 def search(searches: int, interval: float) -> None:
-    """Look for dead runs so often, every so many seconds."""
+    """Look for dead runs that many times, some seconds apart."""
     printable_stream.show_printable()
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
     prefect_settings.of_the_environment()

@@ -178,7 +178,7 @@ def servers(
 
 
 def _say_where_the_registry_is(request: Request) -> None:
-    """Say in the state, and where verbs look, whose the registry is."""
+    """Refuse a state whose registry others give, and say in it whose the registry is."""
     state = request.lab.state
     if not request.shared:
         lab_state.refuse_marked(state)
@@ -215,11 +215,9 @@ def _started(
         name: str | None,
         command: list[str],
         environment: Mapping[str, str],
-        listeners: Sequence[socket.socket] = tuple(itertools.chain(*sockets)),
+        listeners: Sequence[socket.socket] = tuple(itertools.chain(*sockets)),  # ports stay taken
     ) -> contextlib.AbstractContextManager[Process]:
-        log = (
-            None if name is None else logs / f"{name}.log"
-        )  # whoever asks a server keeps its port taken
+        log = None if name is None else logs / f"{name}.log"
         return children.running(command, log=log, environment=environment, listeners=listeners)
 
     def serve(name: str, listeners: list[socket.socket], environment: Mapping[str, str]) -> Process:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Self
 
 from ricochet.flows.servers import dead_run_search, logs
+from ricochet.models.core.printable_text import one_line
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.upkeep_settings import Keep
 
 INTERVAL = 60.0
@@ -45,6 +47,7 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
     begun: float = field(default_factory=time.monotonic)
     rotated: float = 0.0
     _search: subprocess.Popen[bytes] | None = None
+    _searches: int = 0
     _running: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> Self:
@@ -64,7 +67,7 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
                 for log in self.folder.glob("*.log"):
                     logs.rotate(log, largest=self.keep.log_size, kept=self.keep.logs)
         if not self.searching:
-            self._running.close()
+            self._settle()
         if now - self.begun > (self._longest if self.searching else INTERVAL):
             self._begin(SEARCHES)
 
@@ -81,7 +84,7 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
     @property
     def _longest(self) -> float:
         """How long a process may take for all its searches, s: one that hangs is ended."""
-        return (1.0 + SEARCHES) * (INTERVAL + LONGEST)
+        return (1.0 + self._searches) * (INTERVAL + LONGEST)
 
     @property
     def searching(self) -> bool:
@@ -89,9 +92,19 @@ class Upkeep(contextlib.AbstractContextManager["Upkeep"]):
         return self._search is not None and self._search.poll() is None
 
     def _begin(self, searches: int) -> None:
-        """Have a process look for dead runs beside all else, and again until it has so often."""
+        """Have a process look for dead runs that many times, beside all else."""
         self._running.close()
-        self.begun = time.monotonic()
-        with contextlib.suppress(OSError):  # no process or memory for it: the next time
+        self.begun, self._search, self._searches = time.monotonic(), None, searches
+        try:
             process = self.start(dead_run_search.command(searches, INTERVAL))
             self._search = self._running.enter_context(process)
+        except OSError as error:  # no process or memory for it: the next time
+            announce(one_line(f"dead runs are looked for again later: {error}"))
+
+    def _settle(self) -> None:
+        """Let a process go that has ended, and say so where it did not end as it should."""
+        if self._search is not None and self._search.returncode:
+            ended = f"with status {self._search.returncode}"
+            announce(f"dead runs are looked for again later: the process for it ended {ended}")
+        self._running.close()
+        self._search = None

@@ -78,7 +78,7 @@ def find(stated: Stated | None = None) -> Contents:
         BadInput: A database is no file of this machine, or there is none, or the lab's file names
             another; or no folder of packages is where that says; or nothing says so though the
             state is a lab's; or a restore to the state was killed as it ended; or a session that
-            is not published has the place of another.
+            is not published has the place of another, or `PREFECT_HOME` another database.
     """
     state = artifacts()
     refuse_unfinished(state)

@@ -69,7 +69,7 @@ def refuse_another_s_store(state: Path) -> None:
 
 
 def refuse_another_registry(state: Path, *, database: bool) -> None:
-    """Refuse a lab's servers where the registry that they would give is not the one there is.
+    """Refuse a lab's servers where the registry that they would give is not the one that is there.
 
     That is one in a database of which the lab's file no longer knows, or a filled store that those
     servers did not make or would not read.
@@ -87,7 +87,8 @@ def refuse_another_registry(state: Path, *, database: bool) -> None:
     if not own and store.exists() and _experiments(store):
         found = "a registry that the lab's servers would not read"
         found = found if database else "a registry made without a lab's servers"
-        raise BadInput(str(store), found, "another `state`, or none there")
+        expected = f"{store.parent} moved away, or another `state`"
+        raise BadInput(str(store), found, expected)
 
 
 def _is_in_a_database(state: Path) -> bool:

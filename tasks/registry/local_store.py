@@ -8,6 +8,8 @@ import fcntl
 import logging
 from pathlib import Path
 
+from ricochet.models.core.bad_input import BadInput
+from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.storage.files import output_folder
 
 
@@ -18,7 +20,11 @@ def file_of(uri: str) -> Path | None:
 
 
 def create(database: Path) -> None:
-    """Make the tables of a local store that is new; of two processes at once the second waits."""
+    """Make the tables of a local store that is new; of two processes at once the second waits.
+
+    Raises:
+        BadInput: There is one whose tables cannot be completed.
+    """
     if _is_ready(database):
         return
     output_folder(database.parent)
@@ -27,7 +33,7 @@ def create(database: Path) -> None:
         if not _is_ready(database):
             if not database.exists():
                 _make(database)
-            _migrate(f"sqlite:///{database}")
+            _bring_up_to_date(database)
             _mark(database).touch()
 
 
@@ -37,6 +43,15 @@ def _make(database: Path) -> None:
     partial.unlink(missing_ok=True)
     _migrate(f"sqlite:///{partial}")
     partial.rename(database)
+
+
+def _bring_up_to_date(database: Path) -> None:
+    try:
+        _migrate(f"sqlite:///{database}")
+    except Exception as error:  # of many kinds, of MLflow's migrations
+        found = f"a store that cannot be completed ({one_line(str(error), longest=200)})"
+        expected = "a whole one, or none: one that was never used may be moved away"
+        raise BadInput(str(database), found, expected) from error
 
 
 def _migrate(uri: str) -> None:

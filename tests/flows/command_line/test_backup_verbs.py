@@ -58,12 +58,14 @@ def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
     assert "a lab whose registry its servers alone give, expected `--config`" in said(capsys)
     assert cli.main(["backup", kept, "--config", str(lab)]) == 0
     assert cli.main(["restore", kept, "--state", str(tmp_path / "new")]) == 0
-    assert "next: ricochet up --config FILE" in capsys.readouterr().out
+    place = f"RICOCHET_ARTIFACTS={tmp_path / 'new'}"
+    assert f"next: {place} ricochet up --config FILE" in capsys.readouterr().out
     with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
         lab_state.refuse_without_servers(tmp_path / "new")
     assert cli.main(["restore", kept, "--replace"]) == 2
     assert "a backup of a lab, expected `--config` with its file" in said(capsys)
     assert cli.main(["restore", kept, "--replace", "--config", str(lab)]) == 0
+    assert f"next: ricochet up --config {lab}" in capsys.readouterr().out
 
 
 def test_sessions_that_wait_where_nights_record_are_in_a_lab_s_backup(state, tmp_path, capsys):

@@ -219,8 +219,9 @@ def test_doctor_looks_where_a_lab_s_nights_record_too(tmp_path, monkeypatch):
     assert registry_verbs._outputs() == [state]
     lab_state.mark(state, database=True)
     assert registry_verbs._outputs() == [state, nights]
+    lab_state.mark(nights, database=True)  # another lab's, of which the first is a trial
+    assert registry_verbs._outputs() == [state]
     monkeypatch.setenv(provenance.ARTIFACTS, str(nights))
-    lab_state.mark(nights, database=True)
     assert registry_verbs._outputs() == [nights]
 
 

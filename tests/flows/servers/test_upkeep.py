@@ -55,7 +55,7 @@ def test_it_is_not_waited_for_long_nor_where_a_server_ended(lab, monkeypatch, lo
     care, searches = lab(60)
     care.search_first(lambda: runs)
     assert care.searching
-    care.begun -= 10 * upkeep.INTERVAL
+    care.begun -= 2 * upkeep.INTERVAL
     care.tick()
     assert len(searches.commands) == 1
     with care:
@@ -66,13 +66,29 @@ def test_it_is_not_waited_for_long_nor_where_a_server_ended(lab, monkeypatch, lo
 def test_a_search_that_hangs_is_ended_and_followed_by_another(lab):
     care, searches = lab(600)
     care.search_first(lambda: False)
-    care.begun -= 60.0 * upkeep.SEARCHES
+    for number, searching in enumerate((1, upkeep.SEARCHES), start=1):
+        each = upkeep.INTERVAL + upkeep.LONGEST
+        care.begun = time.monotonic() - searching * each
+        care.tick()
+        assert len(searches.commands) == number
+        care.begun -= 1.1 * each
+        care.tick()
+        assert len(searches.commands) == number + 1
+        assert searches.processes[number - 1].returncode is not None and care.searching
+
+
+def test_a_search_that_is_killed_is_said_and_followed_by_another(lab, capsys):
+    care, searches = lab(600)
+    care.search_first(lambda: False)
+    searches.processes[0].kill()
+    searches.processes[0].wait()
+    for _ in range(2):
+        care.tick()
+    said = capsys.readouterr().err
+    assert said.count("looked for again later: the process for it ended with status -9") == 1
+    care.begun = -1e9
     care.tick()
-    assert len(searches.commands) == 1
-    care.begun -= 120.0 * upkeep.SEARCHES
-    care.tick()
-    assert len(searches.commands) == 2
-    assert searches.processes[0].returncode is not None and care.searching
+    assert len(searches.commands) == 2 and care.searching
 
 
 def test_a_process_that_has_searched_its_times_is_followed_by_another(lab):
@@ -91,7 +107,7 @@ def test_a_process_that_has_searched_its_times_is_followed_by_another(lab):
     assert [process.returncode for process in searches.processes] == [0] * 3
 
 
-def test_where_no_process_can_begin_the_next_time_one_does(lab, monkeypatch):
+def test_where_no_process_can_begin_the_next_time_one_does(lab, monkeypatch, capsys):
     def full(*_, **__):
         raise BlockingIOError("no process is left")
 
@@ -100,6 +116,7 @@ def test_where_no_process_can_begin_the_next_time_one_does(lab, monkeypatch):
         without.setattr(subprocess, "Popen", full)
         care.search_first(lambda: True)
     assert not care.searching and time.monotonic() - care.begun < upkeep.INTERVAL
+    assert "looked for again later: no process is left" in capsys.readouterr().err
     care.begun = -1e9
     care.tick()
     assert len(searches.commands) == 2 and care.searching
