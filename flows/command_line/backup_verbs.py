@@ -103,8 +103,7 @@ def _stated(call: Call) -> "Stated | None":
     from ricochet.flows.servers import lab
     from ricochet.tasks.backups import contents
     from ricochet.tasks.backups.postgres import Server
-    from ricochet.tasks.registry import lab_state
-    from ricochet.tasks.storage.provenance import ARTIFACTS, workplace
+    from ricochet.tasks.storage.provenance import ARTIFACTS
 
     found = lab.load(call.arguments.config)
     os.environ[ARTIFACTS] = str(found.state)
@@ -117,9 +116,7 @@ def _stated(call: Call) -> "Stated | None":
     if "://" in found.artifact_store:
         call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
     folder = found.artifact_store if "://" not in found.artifact_store else ""
-    nights = workplace() / "artifacts"  # unless that is another lab's, of which this is a trial
-    outputs = found.state if lab_state.is_marked(nights) else nights
-    return contents.Stated(servers, Path(folder) if folder else None, outputs)
+    return contents.Stated(servers, Path(folder) if folder else None)
 
 
 def _facts(made: "Backup") -> dict[str, Any]:

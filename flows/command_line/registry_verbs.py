@@ -169,26 +169,17 @@ def _left_behind(tracker: "Tracker") -> "Iterator[Finding]":
     from ricochet.flows.servers import children
     from ricochet.tasks import doctor as housekeeping
     from ricochet.tasks.doctor import Finding
+    from ricochet.tasks.registry import lab_state
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     if ended := children.end_orphans(artifacts()):
         line = f"servers.json: {ended} processes of an `up` that was killed, ended"
         yield Finding(line, True)
     yield from dead_runs.settle()
-    for place in _outputs():
+    for place in lab_state.outputs(artifacts()):
         yield from housekeeping.folders(place, workplace() / "data")
     yield from housekeeping.aliases(tracker)
     yield from housekeeping.recordings()
-
-
-def _outputs() -> "list[Path]":
-    """Return the folders of outputs: a lab's state, and where its nights record, if it is apart."""
-    from ricochet.tasks.registry import lab_state
-    from ricochet.tasks.storage.provenance import artifacts, workplace
-
-    state, nights = artifacts(), workplace() / "artifacts"
-    apart = lab_state.is_marked(state) and nights.is_dir() and not lab_state.is_marked(nights)
-    return [state, nights] if apart else [state]
 
 
 def _show_log(call: Call, name: str) -> None:

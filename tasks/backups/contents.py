@@ -12,7 +12,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.recordings import dvc_publish, manifests
-from ricochet.tasks.registry import lab_state, promotion_log
+from ricochet.tasks.registry import lab_state, local_store, promotion_log
 from ricochet.tasks.storage.provenance import artifacts, workplace
 
 MLFLOW, PREFECT = "mlflow/mlflow.db", "prefect/prefect.db"
@@ -22,7 +22,6 @@ PACKAGES, LOG, REMOTE = "mlflow/artifacts", "registry", "published"
 SETTINGS = "checkout"
 """Folder of copies of what belongs to the checkout; to be compared and put back by hand."""
 CHECKOUT = ("data.dvc", "params.yaml", "prefect.yaml", "lab.yaml", ".dvc/config", "dvc.lock")
-SQLITE = "sqlite:///"
 FOREIGN = ("mlflow", "prefect", REMOTE, LOG, "servers", "secrets", "cluster", SETTINGS)
 """Folders of a state in which no session lies."""
 DEEPEST = 4
@@ -56,12 +55,10 @@ class Stated:
     Attributes:
         servers: PostgreSQL's databases, by the name that SQLite's has.
         packages: Folder of packages and files of runs.
-        outputs: Folder where nights leave sessions, if it is not the state.
     """
 
     servers: dict[str, Server] = field(default_factory=dict)
     packages: Path | None = None
-    outputs: Path | None = None
 
 
 def refuse_unfinished(state: Path) -> None:
@@ -102,7 +99,7 @@ def find(stated: Stated | None = None) -> Contents:
     folders |= {} if remote is None else {REMOTE: remote}
     files = {f"{SETTINGS}/{name}": workplace() / name for name in CHECKOUT}
     files[lab_state.MARK] = state / lab_state.MARK
-    for place in {state: None, stated.outputs or state: None}:
+    for place in lab_state.outputs(state):
         for session in _unpublished(place):
             _add(files, session, place)
     return Contents(
@@ -128,10 +125,11 @@ def strangers(names: Iterable[str]) -> list[str]:
 
 
 def _mlflow(state: Path) -> Path:
-    address = os.environ.get("MLFLOW_TRACKING_URI") or f"{SQLITE}{state / 'mlflow' / 'mlflow.db'}"
-    if not address.startswith(SQLITE):
+    address = os.environ.get("MLFLOW_TRACKING_URI")
+    found = local_store.file_of(address) if address else (state / MLFLOW).resolve()
+    if found is None:
         raise BadInput("MLFLOW_TRACKING_URI", "no SQLite file", "that of the machine that keeps it")
-    return Path(address.removeprefix(SQLITE)).resolve()
+    return found
 
 
 def _prefect(state: Path) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import shown, write_json
-from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts
+from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts, workplace
 
 MARK = "lab.json"
 """File of a state that says so."""
@@ -33,6 +33,16 @@ def mark(state: Path, *, database: bool) -> None:
 def is_marked(state: Path) -> bool:
     """Tell whether a state says so."""
     return (state / MARK).exists()
+
+
+def outputs(state: Path) -> list[Path]:
+    """Return the folders in which a lab's sessions may be: its state, and where nights record.
+
+    That is left out where it is another lab's, of which this one is a trial.
+    """
+    nights = workplace() / "artifacts"
+    apart = is_marked(state) and nights.is_dir() and not is_marked(nights)
+    return [state, nights] if apart else [state]
 
 
 def refuse_marked(state: Path) -> None:

@@ -94,8 +94,8 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")  # a name of anybody's
     client_confinement.confine()
     client_answers.bound()
-    uri = uri or os.environ.get("MLFLOW_TRACKING_URI") or None  # an empty one is none
-    if uri is None:
+    uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
+    if not uri:
         if store is None:
             lab_state.refuse_without_servers(artifacts())
         place = output_folder(store or artifacts() / "mlflow")

@@ -13,7 +13,7 @@ from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import lab_state, runs
-from ricochet.tasks.storage import process_ids, provenance
+from ricochet.tasks.storage import process_ids
 from tests.stores import copied
 
 
@@ -23,7 +23,7 @@ def state(tmp_path, monkeypatch, migrated_store):
     place = tmp_path / "artifacts"
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(place))
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setattr(provenance, "workplace", lambda: tmp_path)
+    monkeypatch.setattr(lab_state, "workplace", lambda: tmp_path)
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
     monkeypatch.setattr(dvc_publish, "awaits_commit", lambda root=None: True)
     copied(migrated_store, place / "mlflow")
@@ -72,6 +72,7 @@ def test_sessions_that_wait_where_nights_record_are_in_a_lab_s_backup(state, tmp
     """A lab's state may be apart from that."""
     lab, apart, session = tmp_path / "lab.yaml", tmp_path / "state", Path("nightly", "evening")
     state.rename(apart)
+    lab_state.mark(apart, database=False)
     lab.write_text(f"state: {apart}\nlogin: false\n")
     (state / session).mkdir(parents=True)
     (state / session / "session.json").write_text("{}")

@@ -17,7 +17,6 @@ from ricochet.tasks.recordings import dvc_publish, recorder, sessions
 from ricochet.tasks.registry import lab_state, packages, promotion, promotion_log, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.registry.promotion_log import AliasPair
-from ricochet.tasks.storage import provenance
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from ricochet.tasks.systems.bouncing_ball.validation import audit
@@ -213,16 +212,14 @@ def check_doctor(place, tracker, capsys):
 
 def test_doctor_looks_where_a_lab_s_nights_record_too(tmp_path, monkeypatch):
     state, nights = tmp_path / "state", tmp_path / "artifacts"
-    monkeypatch.setenv(provenance.ARTIFACTS, str(state))
-    monkeypatch.setattr(provenance, "workplace", lambda: tmp_path)
+    monkeypatch.setattr(lab_state, "workplace", lambda: tmp_path)
     state.mkdir(), nights.mkdir()
-    assert registry_verbs._outputs() == [state]
+    assert lab_state.outputs(state) == [state]
     lab_state.mark(state, database=True)
-    assert registry_verbs._outputs() == [state, nights]
+    assert lab_state.outputs(state) == [state, nights]
     lab_state.mark(nights, database=True)  # another lab's, of which the first is a trial
-    assert registry_verbs._outputs() == [state]
-    monkeypatch.setenv(provenance.ARTIFACTS, str(nights))
-    assert registry_verbs._outputs() == [nights]
+    assert lab_state.outputs(state) == [state]
+    assert lab_state.outputs(nights) == [nights]
 
 
 def age(path, seconds):
