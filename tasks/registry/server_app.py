@@ -29,6 +29,7 @@ from ricochet.tasks.registry import (
     server_authors,
     server_bodies,
     server_ids,
+    server_lists,
     server_logins,
     server_passwords,
     server_paths,
@@ -198,7 +199,10 @@ def create_app() -> Bounded:
     server_ids.bound(runs)
     server_runs.bound(runs)
     server_authors.bound(runs, stores._get_artifact_repo_mlflow_artifacts())
-    server_searches.bound(runs, models := stores._get_model_registry_store())
+    models = stores._get_model_registry_store()
+    if server_logins.ASKING in os.environ:
+        server_lists.bound(runs, models)
+    server_searches.bound(runs, models)
     server_searches.bound_reading()
     server_queries.bound(runs, models)
     os.environ |= SIMPLE

@@ -38,12 +38,15 @@ compares each tag for as many times as it has letters."""
 MOST_STEPS = 25_000
 PAGES = {
     "_search_runs": 50,
+    "search_experiments": 1000,
+    "search_registered_models": 1000,
     "search_model_versions": 1000,
     "get_metric_history": MOST_STEPS,
     "get_metric_history_bulk": MOST_STEPS,
     "get_metric_history_bulk_interval": 2500,
 }
-"""Most entries of a page by what is asked: runs and versions, with all that they say, and steps."""
+"""Most entries of a page by what is asked: runs, versions and what they belong to, with all that
+they say, and steps."""
 LISTS = {"experiment_ids": 1000, "order_by": MOST_ORDERS, "datasets": 20, "run_ids": 100}
 """Entries of what else a search takes."""
 BOUNDED = {"filter_string", *LISTS}

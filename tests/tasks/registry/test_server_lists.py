@@ -1,0 +1,192 @@
+"""What an account may not read changes nothing in the lists that it is given."""
+
+import base64
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+from mlflow.entities import ExperimentTag, ViewType
+from mlflow.entities.model_registry import ModelVersionTag, RegisteredModelTag
+from mlflow.exceptions import MlflowException
+from mlflow.store.model_registry.sqlalchemy_store import SqlAlchemyStore as Models
+from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
+
+from ricochet.flows.servers import serving
+from ricochet.tasks.registry import server_lists
+from tests.flows.servers import alone
+from tests.stores import NAME, copied
+
+NAMES = ["a", "hidden-b", "c", "hidden-d", "hidden-e", "f", "g", "hidden-h"]
+SEARCHES = ("search_experiments", "search_registered_models", "search_model_versions")
+FILTERS = (None, "name LIKE '%d%'", "tags.kind = 'secret'", "tags.kind LIKE 's%'", "name != 'a'")
+ORDERS = (["name ASC"], ["name DESC"])
+
+
+def filled(database, folder, names):
+    """Return the stores of a server with an experiment, a model and versions of some names."""
+    address = f"sqlite:///{copied(database, folder) / NAME}"
+    runs, models = Runs(address, (folder / "files").as_uri()), Models(address)
+    for name in names:
+        number = NAMES.index(name)
+        kind = "secret" if number % 3 else "shown"
+        runs.create_experiment(name, tags=[ExperimentTag("kind", kind)])
+        models.create_registered_model(name, [RegisteredModelTag("kind", kind)])
+        for _ in range(1 + number % 2):
+            tags = [ModelVersionTag("kind", kind)]
+            models.create_model_version(name, f"mlflow-artifacts:/1/{name}", tags=tags)
+    return runs, models
+
+
+@pytest.fixture(scope="module")
+def stores(migrated_store, tmp_path_factory):
+    """The stores of a lab, and of one that has what an account may read of it alone."""
+    folder = tmp_path_factory.mktemp("lists")
+    seen = [name for name in NAMES if not name.startswith("hidden")]
+    found = [
+        filled(migrated_store, folder / kind, names)
+        for kind, names in (("whole", NAMES), ("seen", seen))
+    ]
+    yield found
+    for each in (*found[0], *found[1]):
+        each.engine.dispose()
+
+
+def may_read(row):
+    return not row.name.startswith("hidden")
+
+
+def names_of(page):
+    return [(row.name, getattr(row, "version", None)) for row in page]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_pages_and_tokens_are_those_of_a_store_without_what_is_hidden(stores, search):
+    whole, seen = [next(filter(lambda each: hasattr(each, search), pair)) for pair in stores]
+    reduced = server_lists.readable(getattr(whole, search), lambda: may_read)
+    compared = 0
+    for words in FILTERS:
+        for order in ORDERS:
+            for size in (1, 2, 3, 50):
+                token = None
+                while True:
+                    given = {"filter_string": words, "order_by": order, "max_results": size}
+                    found = reduced(**given, page_token=token)
+                    expected = getattr(seen, search)(**given, page_token=token)
+                    assert names_of(found) == names_of(expected)
+                    assert found.token == expected.token
+                    compared += 1
+                    token = found.token
+                    if token is None:
+                        break
+    assert compared > 60
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_who_may_read_all_is_given_all_by_the_store_itself(stores, search):
+    store = next(filter(lambda each: hasattr(each, search), stores[0]))
+    method = getattr(store, search)
+    found = server_lists.readable(method, lambda: None)(max_results=3)
+    assert names_of(found) == names_of(method(max_results=3)) and found.token is not None
+
+
+def test_many_hidden_rows_are_read_in_few_pages(stores):
+    asked = []
+
+    def search(max_results, page_token=None):
+        asked.append(max_results)
+        return stores[0][0].search_experiments(max_results=max_results, page_token=page_token)
+
+    assert server_lists.readable(search, lambda: lambda _: False)(1) == []
+    assert asked == [server_lists.FEWEST]
+
+
+@pytest.mark.parametrize("row", [-1, 10**10, "a", 1e999, [1]])
+def test_a_token_of_another_kind_is_refused(stores, row):
+    search = server_lists.readable(stores[0][0].search_experiments, lambda: may_read)
+    token = base64.b64encode(json.dumps({"offset": row}).encode())
+    with pytest.raises(MlflowException) as caught:
+        search(ViewType.ALL, 3, page_token=token)
+    assert caught.value.get_http_status_code() == 400
+    with pytest.raises(MlflowException, match="a token of another kind"):
+        search(ViewType.ALL, 3, page_token=base64.b64encode(b"[1]"))
+
+
+QUERY = (
+    "query Q($d: MlflowSearchModelVersionsInput!)"
+    "{mlflowSearchModelVersions(input:$d){modelVersions{name} nextPageToken}}"
+)
+
+
+@pytest.mark.slow
+def test_a_denied_account_counts_by_no_token_what_is_hidden(tmp_path):
+    """The whole server, with MLflow's own permissions; a filter fits something hidden or not."""
+    with alone.running(serving.MLFLOW, alone.with_logins(tmp_path)) as (address, _):
+        ask = _asking(address)
+        mlflow = "/api/2.0/mlflow"
+        _fill(ask, mlflow)
+        for who, sees in (("admin", True), ("person", False)):
+            for path, body in _questions(mlflow):
+                fits, fails = (
+                    ask(who, path.replace("WORD", word), body and body.replace("WORD", word))
+                    for word in ("acme", "axme")
+                )
+                assert fits[0] == fails[0] == 200, (path, fits, fails)
+                assert (fits[1] != fails[1]) == sees, (who, path, fits, fails)
+
+
+def _questions(mlflow):
+    """Yield paths and bodies of lists, each with a filter for a word of a hidden text."""
+    words = {"max_results": 1, "filter": "tags.note LIKE '%WORD%'"}
+    for kind in ("model-versions", "registered-models"):
+        yield f"{mlflow}/{kind}/search?{urllib.parse.urlencode(words)}", None
+    either = words | {"filter": "tags.note LIKE '%e%' AND tags.note LIKE '%WORD%'"}
+    yield f"{mlflow}/experiments/search", json.dumps(either)
+    data = {"d": {"maxResults": 1, "filter": words["filter"]}}
+    yield "/graphql", json.dumps({"query": QUERY, "variables": data})
+
+
+def _fill(ask, mlflow):
+    """Make what is hidden from a person, twice of each, and the person."""
+    while not ask("admin", "/health")[0]:
+        time.sleep(0.2)
+    user = {"username": "person", "password": "of-the-lab-alone"}
+    assert ask("admin", f"{mlflow}/users/create", json.dumps(user))[0] == 200
+    tags = [{"key": "note", "value": "for acme"}]
+    for name in ("hidden-a", "hidden-b"):
+        made = ask("admin", f"{mlflow}/experiments/create", json.dumps({"name": name}))
+        number = json.loads(made[1])["experiment_id"]
+        note = {"experiment_id": number, **tags[0]}
+        ask("admin", f"{mlflow}/experiments/set-experiment-tag", json.dumps(note))
+        model = json.dumps({"name": name, "tags": tags})
+        assert ask("admin", f"{mlflow}/registered-models/create", model)[0] == 200
+        run = ask("admin", f"{mlflow}/runs/create", json.dumps({"experiment_id": number}))
+        run = json.loads(run[1])["run"]["info"]
+        source = f"{run['artifact_uri']}/package"
+        version = {"name": name, "source": source, "run_id": run["run_id"], "tags": tags}
+        for _ in range(2):
+            assert ask("admin", f"{mlflow}/model-versions/create", json.dumps(version))[0] == 200
+        for kind, which in (("experiment", number), ("registered_model", name)):
+            grant = {"username": "person", "resource_type": kind, "resource_id": which}
+            grant |= {"permission": "DENY"}
+            path = "/api/3.0/mlflow/users/permissions/grant"
+            assert ask("admin", path, json.dumps(grant))[0] == 200
+
+
+def _asking(address):
+    def ask(name, path, body=None):
+        login = base64.b64encode(f"{name}:of-the-lab-alone".encode()).decode()
+        heads = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
+        data = None if body is None else body.encode()
+        try:
+            asked = urllib.request.Request(f"http://{address}{path}", data, heads)
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+        except OSError:
+            return 0, b""
+
+    return ask
