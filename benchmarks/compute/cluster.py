@@ -108,7 +108,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def report(
     jobs: Sequence[Numbered], count: int, folder: Path, line: Callable[[str], object]
 ) -> None:
-    """Run all four ways and write a line on each; RuntimeError if results differ."""
+    """Run all four ways and write a line on each.
+
+    Raises:
+        RuntimeError: If results differ, no kill met a job or one cost more than the job it met, or
+            many workers on many processors were no faster than one.
+    """
     line(f"{len(jobs)} sessions of {DROPS} drops, {os.cpu_count()} processors")
     alone, expected, _ = run(jobs, ["compute.workers=1"])
     line(f"this process      {alone:7.1f} s")
@@ -129,8 +134,12 @@ def report(
     line(f"{count - 1} of {count} killed    {killed:7.1f} s, {faster}, {again}")
     same = {expected, first, second, third} == {expected}
     line(f"results bit for bit those of this process: {'yes' if same else 'NO'}")
-    if not same or begun - len(jobs) > count - 1:
-        raise RuntimeError("results differ, or a kill cost more than the job it met")
+    if not same:
+        raise RuntimeError("results differ")
+    if not 1 <= begun - len(jobs) <= count - 1:
+        raise RuntimeError("no kill met a job, or one cost more than the job it met")
+    if every >= one and min(count, os.cpu_count() or 1) > 1:
+        raise RuntimeError(f"{count} workers were no faster than one")
 
 
 if __name__ == "__main__":
