@@ -15,7 +15,7 @@ from prefect import flow, task
 from prefect.runtime import flow_run
 
 from ricochet.flows.job_places import jobs_by_settings
-from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_artifacts import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.flows.prefect_runs import name_by_sessions
 from ricochet.flows.train import train_and_publish

@@ -13,7 +13,7 @@ from prefect import flow, task
 from prefect.runtime import flow_run
 
 from ricochet.flows.job_places import jobs_by_settings
-from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_artifacts import link
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import bar

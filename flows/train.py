@@ -4,28 +4,19 @@ A step that was taken finds its result, so that a training that is complete is r
 nothing else.
 """
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
-from uuid import UUID
+from typing import Any
 
 from prefect import flow, task
-from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
 from ricochet.flows.job_places import jobs_by_settings
-from ricochet.flows.mlflow_links import link
+from ricochet.flows.prefect_artifacts import link, reported
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
-from ricochet.models.core.progress import Progress
-from ricochet.tasks.console.progress import bar
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Publication, Step, Training, TrainingRequest
-
-REPORTED = 5
-"""Per cent of a step's work between two reports to Prefect."""
 
 
 @flow(name="train", flow_run_name="train {name}", **FLOW)
@@ -76,24 +67,3 @@ def register(training: Training, request: TrainingRequest) -> Publication:
     published = training.load().publish(request, str(flow_run.id or ""))
     link(published, f"training of {training.name} in MLflow", key=f"mlflow-{training.name}")
     return published
-
-
-@contextlib.contextmanager
-def reported(label: str) -> Iterator[Progress]:
-    """Show progress at the terminal and, inside a flow, in Prefect."""
-    with bar(label) as drawn:
-        if flow_run.id is None:
-            yield drawn
-            return
-        artifact = cast(UUID, create_progress_artifact(progress=0.0, description=label))
-        reported = 0
-
-        def report(done: int, total: int) -> None:
-            nonlocal reported
-            drawn(done, total)
-            share = 100 * done // max(total, 1)
-            if share >= reported + REPORTED or (done == total and reported < 100):
-                reported = share
-                update_progress_artifact(artifact_id=artifact, progress=float(share))
-
-        yield report
