@@ -64,17 +64,22 @@ def main(words: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _failed(error)
     except BaseException as error:
-        if not _is_answer(error):
+        said = _ended_from_outside(error)
+        if said is None:
             raise
-        report_error(f"Prefect's server: found {error}, expected that the run begins")
+        report_error(said)
         return FAILED
     return DONE
 
 
-def _is_answer(error: BaseException) -> bool:
-    """Tell whether a server of Prefect's says that a run is aborted or to pause."""
-    prefect = sys.modules.get("prefect.exceptions")
-    return prefect is not None and isinstance(error, prefect.PrefectSignal)
+def _ended_from_outside(error: BaseException) -> str | None:
+    """Say that Prefect aborted, paused or cancelled a run; None of all else."""
+    prefect, asyncio = (sys.modules.get(name) for name in ("prefect.exceptions", "asyncio"))
+    if prefect is not None and isinstance(error, prefect.PrefectSignal):
+        return f"Prefect's server: found {error}, expected that the run begins"
+    if asyncio is not None and isinstance(error, asyncio.CancelledError):
+        return "ricochet failed: cancelled before it was done"
+    return None
 
 
 def build_parser() -> parser.Parser:

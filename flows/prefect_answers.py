@@ -4,11 +4,17 @@ Whether a run is complete, and with what result, this process alone knows. A ser
 one had ended which never began, that it is to be repeated, without end, where its result lies and
 how that is to be read: as code, or by a block that writes files where it likes. Nothing of that is
 believed: no run of ours is repeated by the server and no result is stored.
+
+Prefect cancels a run, at whatever instruction it is, when the lease of its deployment's slot is not
+renewed. A server may invent a lease, and a true one is lost while a server or its database is away
+for a moment. So it is a warning, and the run goes on: `up` counts the slots of open runs anew every
+minute (`concurrency_slots`), and rigs and sessions have locks of their own.
 """
 
 import functools
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
+from uuid import UUID
 
 from prefect import flow_engine, results
 from prefect.client.schemas.objects import State
@@ -22,6 +28,7 @@ def refuse_false() -> None:
     """Have Prefect's engine refuse what a server has no business to say, in this process."""
     _refuse_states()
     _refuse_stored_results()
+    _outlive_leases()
 
 
 def check(proposed: State[Any], answered: State[Any]) -> State[Any]:
@@ -71,6 +78,20 @@ def _refuse_stored_results() -> None:
         _aread_server_default_result_storage_block_id=_soon(none),
     )
     _replace(results.ResultStore, _from_metadata=_soon(refuse), read=refuse, aread=_soon(refuse))
+
+
+def _outlive_leases() -> None:
+    engine: Any = flow_engine
+    for name in ("maintain_concurrency_lease", "amaintain_concurrency_lease"):
+        _replace(engine, **{name: _only_warning(getattr(engine, name))})
+
+
+def _only_warning(maintain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(maintain)
+    def maintained(lease: UUID, duration: float, **_: bool) -> Any:
+        return maintain(lease, duration, raise_on_lease_renewal_failure=False)
+
+    return maintained
 
 
 def _soon(call: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:

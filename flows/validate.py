@@ -9,6 +9,7 @@ every check moves an alias; one that is the champion already is left as it is. O
 operator is asked before anything moves, and what aborts the trials is the reason in a failed run.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,7 @@ from ricochet.tasks.validation.judge import RigRequest, Validation
 from ricochet.tasks.validation.outcomes import SCHEMA, SIMULATED
 from ricochet.tasks.validation.report import Report
 
-ABORTS = (BadInput, RuntimeError, KeyboardInterrupt)
+ABORTS = (BadInput, RuntimeError, KeyboardInterrupt, CancelledError)
 """What ends trials before their time: an operator, microphones and devices raise RuntimeErrors."""
 
 

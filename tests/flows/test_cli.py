@@ -181,6 +181,17 @@ def test_what_a_server_says_of_a_run_that_it_ends_is_one_line(verb, capsys, tmp_
     assert said.startswith("Prefect's server: found") and "Traceback" not in said
 
 
+def test_a_verb_that_is_cancelled_says_so_in_one_line(verb, capsys, tmp_path):
+    from prefect._internal.concurrency.cancellation import CancelledError
+
+    def work(call):
+        raise CancelledError
+
+    verb(work)
+    assert cli.main(["calibrate", "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == "ricochet failed: cancelled before it was done\n"
+
+
 def test_other_ends_of_a_process_are_its_own(verb, tmp_path):
     def work(call):
         raise SystemExit(7)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from asyncio import CancelledError
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -121,13 +122,14 @@ def test_microphones_that_stop_on_the_simulated_rig_are_the_reason_of_a_failed_r
     assert kept.path == "rig/telemetry-candidate.mcap"
 
 
-def test_an_interrupt_stops_the_arm_and_is_the_reason(monkeypatch, lab):
+@pytest.mark.parametrize("end", [KeyboardInterrupt, CancelledError])
+def test_an_interrupt_or_a_cancellation_stops_the_arm_and_is_the_reason(monkeypatch, lab, end):
     def interrupted(text):
         if "Enter" in text:
-            raise KeyboardInterrupt
+            raise end
         return HOST
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(end):
         run(monkeypatch, lab, who=Operator(interrupted, lambda line: None))
     assert ended(lab)[1]["ended"] == "interrupted"
     assert {"servoStop", "stopScript"} <= set(lab.fakes.controller.calls)

@@ -24,6 +24,9 @@ print(own())
 """
 OURS = "from ricochet.flows.prefect_options import FLOW", "**FLOW"
 
+GONE = "410 Gone"
+"""Stands for the answer that what was asked for is there no more."""
+
 
 def state(kind, **more):
     """Return a state of a run."""
@@ -67,7 +70,8 @@ def stranger(known):
             found = found(json.loads(asked)) if callable(found) else found
             missing = "csrf" in self.path
             content = json.dumps("3.8.8" if "version" in self.path else found).encode()
-            self.send_response(404 if missing else 201 if self.command == "POST" else 200)
+            done = 410 if found == GONE else 201 if self.command == "POST" else 200
+            self.send_response(404 if missing else done)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

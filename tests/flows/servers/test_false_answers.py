@@ -4,10 +4,11 @@ Shown to work against a flow as Prefect makes one, and to fail against a flow wi
 """
 
 import itertools
+import uuid
 
 import pytest
 
-from tests.flows.servers.false_prefect import accept, answers, reject, run, state
+from tests.flows.servers.false_prefect import GONE, accept, answers, reject, run, state
 
 LIES = 3
 """Times that a stranger has a run repeated; Prefect's engine would go on for ever."""
@@ -41,6 +42,25 @@ def test_a_run_is_repeated_by_prefect_s_flows_and_not_by_ours(tmp_path, ours, bo
     ended = run(tmp_path, answers(set_state), ours, body)
     assert ended.stdout.count("body") == (1 if ours else 1 + LIES), ended.stderr
     assert not ours or f"for a run that is {ends}" in ended.stderr
+
+
+WHILE_RENEWED = """
+    import threading, time
+    while any("lease-renewal" in thread.name for thread in threading.enumerate()):
+        time.sleep(0.1)
+    time.sleep(0.1)
+    return "own"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ours", [False, True])
+def test_an_invented_lease_ends_prefect_s_flows_and_not_ours(tmp_path, ours):
+    known, lease = answers(accept), {"deployment_concurrency_lease_id": str(uuid.uuid4())}
+    run_with_lease = {**known[""], "state": state("PENDING", state_details=lease)}
+    ended = run(tmp_path, {"/renew": GONE, **known, "": run_with_lease}, ours, WHILE_RENEWED)
+    assert ended.stdout.split() == (["body", "own"] if ours else ["body"]), ended.stderr
+    assert "lease renewal failed" in ended.stderr
 
 
 @pytest.mark.slow

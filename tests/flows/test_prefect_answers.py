@@ -1,0 +1,48 @@
+"""A run goes on whose lease of a slot is not renewed, whether a server invents it or is away."""
+
+import contextlib
+import threading
+import uuid
+from types import SimpleNamespace
+
+import pytest
+from prefect import flow_engine
+from prefect._internal.concurrency.cancellation import CancelledError
+from prefect.concurrency import _leases
+
+from ricochet.flows import prefect_options  # noqa: F401 - which has the engine outlive leases
+
+
+@pytest.fixture
+def refused(monkeypatch):
+    """Renewals that are refused at once; their list."""
+    asked = []
+
+    def renew(**named):
+        asked.append(named)
+        raise RuntimeError("410 Gone")
+
+    @contextlib.contextmanager
+    def client(**_):
+        yield SimpleNamespace(renew_concurrency_lease=renew)
+
+    monkeypatch.setattr(_leases, "get_client", client)
+    monkeypatch.setattr(_leases, "exponential_backoff_with_jitter", lambda *_: 0.0)
+    return asked
+
+
+def hold(maintain):
+    """Work under a lease until its renewal has ended."""
+    with maintain(uuid.uuid4(), 300, raise_on_lease_renewal_failure=True):
+        for thread in threading.enumerate():
+            if thread.name.startswith("concurrency-lease-renewal"):
+                thread.join()
+        for _ in range(1000):  # an exception from another thread comes between instructions
+            pass
+
+
+def test_a_lease_that_is_not_renewed_ends_no_run_of_ours(refused):
+    hold(flow_engine.maintain_concurrency_lease)
+    assert len(refused) == 3
+    with pytest.raises(CancelledError):  # as Prefect has it
+        hold(_leases.maintain_concurrency_lease)
