@@ -1,9 +1,11 @@
 """The flow that records and seals a session; hardware never repeats by itself.
 
-No retries and no cache: a second run of the same id returns what is there. A run that starts too
-long after its scheduled time ends as skipped, so that late captures do not fire hours later.
+No retries and no cache: a second run of the same id returns what is there. A deployment's run that
+starts too long after its scheduled time ends as skipped, so that late captures do not fire hours
+later.
 """
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from prefect.runtime import flow_run
 
 from ricochet.flows import session_captures
 from ricochet.flows.prefect_options import FLOW, ONCE, RETRIED
+from ricochet.flows.prefect_runs import CARRIED
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.settings import Settings
@@ -86,9 +89,13 @@ def refuse_full(settings: Settings, folder: Path, *, publishing: bool) -> None:
 
 
 def lateness() -> float:
-    """Return how late after its scheduled start this flow run began, s; 0 if that is unknown."""
+    """Return how late after its scheduled start this run began, s.
+
+    It is 0 if that is unknown, and for what no worker started: a person begins now, whatever a
+    server says.
+    """
     planned = flow_run.scheduled_start_time
-    if not isinstance(planned, datetime):
+    if CARRIED not in os.environ or not isinstance(planned, datetime):
         return 0.0
     return max(0.0, (datetime.now(UTC) - planned).total_seconds())
 

@@ -32,7 +32,7 @@ from ricochet.tasks.systems.interface import SessionKind
 if TYPE_CHECKING:
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 
-DATA = "data"
+DATA, EMPTY = "data", 1
 
 
 def calibrate(call: Call) -> Mapping[str, Any]:
@@ -212,6 +212,9 @@ def capture(call: Call) -> Mapping[str, Any]:
         result = capturing.run(call.settings, call.out, rig=rig, session=session, seed=call.seed)
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
+    if result["takes"] == 0:
+        report_error(f"{result['session']}: found no take, expected that it is recorded")
+        raise SystemExit(EMPTY)
     folder = "data" if result["published"] else call.out
     call.report_next(shlex.join(["ricochet", "calibrate", str(Path(folder) / result["session"])]))
     return result

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ricochet.flows import capture, nightly
+from ricochet.flows import capture, nightly, prefect_runs
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.bouncing_ball import capture as capturing
 from tests.tasks.recordings import small_sessions
@@ -31,9 +31,10 @@ def published(monkeypatch):
 
 @pytest.fixture
 def begin_late(monkeypatch):
-    """Pretend that the flow run was scheduled a number of seconds ago."""
+    """Pretend that a worker's flow run was scheduled a number of seconds ago."""
 
     def begin(seconds):
+        monkeypatch.setenv(prefect_runs.CARRIED, "a run")
         planned = datetime.now(UTC) - timedelta(seconds=seconds)
         run = SimpleNamespace(scheduled_start_time=planned)
         monkeypatch.setattr(capture, "flow_run", run)
