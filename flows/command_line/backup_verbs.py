@@ -71,6 +71,8 @@ def restore(call: Call) -> Mapping[str, Any]:
         )
     call.report_line(f"{state}: {len(done.backup.files)} files of {done.backup.when}")
     call.report_line(_counted(done.counts))
+    for line in _other_counts(done):
+        call.report_line(line)
     for aside in filter(None, (done.aside, done.packages_aside)):
         call.report_line(f"what was there before is now {aside}")
     for line in _to_compare(done):
@@ -82,6 +84,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         "aside": None if done.aside is None else str(done.aside),
         "packages_aside": None if done.packages_aside is None else str(done.packages_aside),
         **_facts(done.backup),
+        "counts": dict(done.counts),
     }
 
 
@@ -127,6 +130,16 @@ def _facts(made: "Backup") -> dict[str, Any]:
 
 def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _other_counts(done: "Restored") -> list[str]:
+    """Return where what was put back is more or less than its manifest says."""
+    stated = done.backup.counts
+    return [
+        f"{name}: {count}, though the backup says {stated[name]}"
+        for name, count in done.counts.items()
+        if stated.get(name, count) != count
+    ]
 
 
 def _uncommitted(made: "Backup") -> list[str]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
-from ricochet.tasks.backups import contents, databases, manifests
+from ricochet.tasks.backups import contents, databases, manifests, postgres
 from ricochet.tasks.backups.contents import Contents, Stated
 from ricochet.tasks.backups.manifests import Backup, Entry
 from ricochet.tasks.backups.postgres import Server
@@ -91,12 +91,15 @@ def counts(folder: Path, servers: Mapping[str, Server] | None = None) -> dict[st
     """Count what the databases and the log in a backup, or in a state, hold.
 
     Args:
-        servers: Databases of PostgreSQL, by the place of their dump.
+        servers: Databases of PostgreSQL that are asked in place of their dump, by its place.
     """
     found = dict.fromkeys(COUNTED, 0)
     for name, (file, table) in COUNTED.items():
-        if server := (servers or {}).get(contents.DUMPS[file]):
+        dump = contents.DUMPS[file]
+        if server := (servers or {}).get(dump):
             found[name] = server.count(table)
+        elif (folder / dump).is_file():
+            found[name] = postgres.count(folder / dump, table)
         elif (folder / file).is_file():
             found[name] = databases.count(folder / file, table)
     log = folder / contents.LOG / promotion_log.place().name
@@ -178,8 +181,9 @@ def _entry(file: BufferedReader) -> Entry:
 
 def _filled(copier: _Copier, found: Contents, progress: Progress) -> Backup:
     """Fill a folder, on the disk when this returns; BadInput where `restore` would not take it."""
+    begun = datetime.now(UTC)
     _fill(copier, found, progress)
-    made = _manifest(copier, found)
+    made = _manifest(copier, found, begun)
     write_json(copier.folder / manifests.MANIFEST, {**asdict(made)})
     manifests.read(copier.folder)
     _sync_folders(copier.folder)
@@ -265,13 +269,13 @@ def _linked(path: Path, target: Path, entry: Entry) -> bool:
     return False
 
 
-def _manifest(copier: _Copier, found: Contents) -> Backup:
+def _manifest(copier: _Copier, found: Contents, begun: datetime) -> Backup:
     return Backup(
         schema=manifests.SCHEMA,
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        when=begun.isoformat(timespec="seconds"),
         commit=git_commit(),
         state=str(found.databases.get(contents.MLFLOW, found.state / contents.MLFLOW).parents[1]),
-        counts=counts(copier.folder, found.servers),
+        counts=counts(copier.folder),
         files=copier.entries,
         left_out=copier.left_out,
     )

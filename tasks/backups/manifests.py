@@ -124,7 +124,7 @@ class Backup:
         when: Time in UTC at which it was begun.
         commit: The program's commit, `-dirty` where tracked files differed.
         state: Folder that was backed up; MLflow's database names files by it.
-        counts: How many runs, versions, aliases, flow runs and promotions there were.
+        counts: How many runs, versions, aliases, flow runs and promotions it holds.
         files: By path within the backup, which is that within the state.
         left_out: How many files it cannot name, by folder.
     """

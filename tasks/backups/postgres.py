@@ -148,6 +148,31 @@ class Server:
         return {**os.environ, **own}
 
 
+def count(dump: Path, table: str) -> int:
+    """Return how many rows of a table a dump holds, whatever its database holds by now."""
+    command = ["pg_restore", "--data-only", f"--table={table}", "--file=-", str(dump)]
+    with tempfile.TemporaryFile() as errors:
+        pipe = subprocess.PIPE
+        with postgres_programs.started(command, None, errors, stdout=pipe) as program:
+            assert program.stdout is not None
+            with open(program.stdout.fileno(), "rb", closefd=False) as text:
+                found = _rows(text)
+        if program.returncode:
+            raise postgres_programs.failed(str(dump), program, errors)
+    return found
+
+
+def _rows(text: Iterable[bytes]) -> int:
+    r"""Count the lines between each `COPY` and its `\.`; a line break in a row is `\n` there."""
+    rows, inside = 0, False
+    for line in text:
+        if not inside:
+            inside = line.startswith(b"COPY ")
+        elif inside := line != b"\\.\n":
+            rows += 1
+    return rows
+
+
 def _others(tables: Iterable[str]) -> str:
     """Return the query for what has a table's name and is none; all names are PostgreSQL's own."""
     names = ", ".join(f"'{each}'" for each in ("", *tables))

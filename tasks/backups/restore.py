@@ -36,7 +36,7 @@ class Restored:
     Attributes:
         aside: Where what was there before is now; None where there was nothing.
         packages_aside: The same of a lab's own folder of packages.
-        counts: As in the manifest, counted anew.
+        counts: As in the manifest, counted anew in what was put back.
     """
 
     backup: Backup

@@ -50,6 +50,19 @@ def test_a_backup_is_made_and_put_back_and_says_what_it_is(state, tmp_path, caps
     assert "--replace" in capsys.readouterr().err
 
 
+def test_a_restore_says_where_it_counts_otherwise_than_the_backup(state, tmp_path, capsys):
+    kept = tmp_path / "monday"
+    assert cli.main(["backup", str(kept)]) == 0
+    manifest = json.loads((kept / "backup.json").read_text())
+    manifest["counts"] |= {"runs": 33, "others": 1}
+    (kept / "backup.json").write_text(json.dumps(manifest))
+    assert cli.main(["restore", str(kept), "--replace"]) == 0
+    assert "runs: 1, though the backup says 33" in (said := capsys.readouterr().out)
+    assert said.count("though") == 1
+    assert cli.main(["restore", str(kept), "--replace", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["runs"] == 1
+
+
 def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
     lab_state.mark(state, database=False)
     lab, kept = tmp_path / "lab.yaml", str(tmp_path / "monday")

@@ -4,7 +4,8 @@ import json
 import os
 import shutil
 import sqlite3
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 
@@ -73,6 +74,16 @@ def test_a_database_is_copied_as_of_one_instant_while_it_is_written(tmp_path):
     writer.close()
     assert databases.count(target, "flow_run") == 1
     assert sorted(path.name for path in tmp_path.glob("b.db*")) == ["b.db"]
+
+
+def test_a_backup_says_when_it_was_begun(state, tmp_path, monkeypatch):
+    """It said when all was copied."""
+    begun = datetime(2026, 11, 26, 3, tzinfo=UTC)
+    times = [begun]
+    monkeypatch.setattr(backup, "datetime", Mock(now=lambda _: times[-1]))
+    later = begun + timedelta(minutes=1)
+    made = backup.make(tmp_path / "monday", progress=lambda *_: times.append(later))
+    assert times[-1] == later and made.when == "2026-11-26T03:00:00+00:00"
 
 
 def test_a_later_backup_links_what_has_not_changed_and_is_as_whole(state, tmp_path):

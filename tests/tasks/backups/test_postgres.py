@@ -172,6 +172,27 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"
 
 
+def test_what_is_written_after_the_dump_is_not_counted(address, tmp_path, monkeypatch):
+    """Counts were of the database when all files had been copied, minutes later."""
+    state, kept = tmp_path / "state", tmp_path / "monday"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    (state / "mlflow" / "artifacts").mkdir(parents=True)
+    (state / "mlflow" / "artifacts" / "package").write_text("package")
+    rows = ("CREATE TABLE runs (name text)", "INSERT INTO runs VALUES ('COPY a'), (E'b\\nc'), ('')")
+    tables = ("CREATE TABLE runs_of_others (id int)", "INSERT INTO runs_of_others VALUES (1)")
+    old, new = database(address, "old", *rows, *tables), database(address, "new")
+    made = backup.make(
+        kept,
+        stated=Stated({contents.MLFLOW: old}),
+        progress=lambda *_: old.ask("INSERT INTO runs VALUES ('later')"),
+    )
+    assert old.count("runs") > 3 and (made.counts["runs"], made.counts["versions"]) == (3, 0)
+    shutil.rmtree(state)
+    done = restore.put_back(kept, state, stated=Stated({contents.MLFLOW: new}))
+    assert done.counts == made.counts
+
+
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(
     tmp_path, monkeypatch, linked

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import postgres
 from ricochet.tasks.backups.postgres import Server
 
 SERVER = Server("postgresql://lab@127.0.0.1:1/none")
@@ -50,6 +51,27 @@ def test_a_program_that_takes_too_much_memory_fails(tmp_path, monkeypatch):
     lay(tmp_path, monkeypatch, psql=hungry)
     with pytest.raises(BadInput, match="MemoryError"):
         SERVER.ask("SELECT 1")
+
+
+ROWS = r"""SET client_encoding = 'UTF8';
+
+COPY public.runs (name) FROM stdin;
+COPY a
+
+b\nc
+\.
+
+-- the end
+"""
+
+
+def test_rows_are_counted_in_what_a_dump_holds(tmp_path, monkeypatch):
+    (tmp_path / "dump").write_text(ROWS)
+    lay(tmp_path, monkeypatch, pg_restore='#!/bin/sh\nfor last; do :; done\ncat "$last"\n')
+    assert postgres.count(tmp_path / "dump", "runs") == 3
+    lay(tmp_path, monkeypatch, pg_restore="#!/bin/sh\necho damaged >&2\nexit 1\n")
+    with pytest.raises(BadInput, match="dump: found damaged"):
+        postgres.count(tmp_path / "dump", "runs")
 
 
 WILLING = """#!/bin/sh
