@@ -8,7 +8,6 @@ carry the run's id in its environment. Runs of other machines are theirs to sett
 """
 
 import os
-import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -148,9 +147,8 @@ def _workers_elsewhere(client: SyncPrefectClient, run: OpenRun) -> bool:
     """Tell whether a worker of another machine, or of nobody knows which, may have taken a run."""
     if run.pool is None:
         return False
-    here = f"{socket.gethostname()} "
     return any(
-        worker.status == WorkerStatus.ONLINE and not worker.name.startswith(here)
+        worker.status == WorkerStatus.ONLINE and not process_ids.is_known(worker.name)
         for worker in client.read_workers_for_work_pool(run.pool)
     )
 

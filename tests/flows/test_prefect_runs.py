@@ -10,6 +10,7 @@ import sys
 import textwrap
 from string import Formatter
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -64,7 +65,7 @@ from ricochet.tasks.storage import process_ids
 def blocked():
     pass
 
-host, number, start = process_ids.name_of(os.getpid()).split()
+host, number, start, *_ = process_ids.name_of(os.getpid()).split()
 options = {"collision_strategy": "CANCEL_NEW"}
 with get_client(sync_client=True) as client:
     made = client.create_deployment(
@@ -96,7 +97,7 @@ from ricochet.tasks.storage import process_ids
 def pending():
     pass
 
-host, number, start = process_ids.name_of(os.getpid()).split()
+host, number, start, *_ = process_ids.name_of(os.getpid()).split()
 WORKERS = {
     "dead worker": f"{host} {number} {int(start) - 1}",
     "living worker": f"{host} {number} {start}",
@@ -147,7 +148,7 @@ def strange():
 deep = {}
 for _ in range(500):
     deep = {"a": deep}
-host, number, start = process_ids.name_of(os.getpid()).split()
+host, number, start, *_ = process_ids.name_of(os.getpid()).split()
 with get_client(sync_client=True) as client:
     flow_id = client.create_flow(strange)
     made = client.create_deployment(flow_id, "strange", concurrency_limit=3)
@@ -184,7 +185,7 @@ from ricochet.tasks.storage import process_ids
 def meanwhile():
     pass
 
-host, number, start = process_ids.name_of(os.getpid()).split()
+host, number, start, *_ = process_ids.name_of(os.getpid()).split()
 gone = f"{host} {number} {int(start) - 1}"
 with get_client(sync_client=True) as client:
     made = client.create_deployment(client.create_flow(meanwhile), "meanwhile")
@@ -327,6 +328,18 @@ def test_a_run_that_cannot_be_settled_is_said_and_ends_nothing(monkeypatch, erro
     monkeypatch.setattr(prefect_runs, "_settled", fail)
     (finding,) = prefect_runs._settled_or_said(None, SimpleNamespace(name="a run"))
     assert finding.line.startswith("flow run a run: cannot be closed") and not finding.mended
+
+
+def test_a_worker_of_a_container_of_this_host_name_may_have_taken_a_run(monkeypatch):
+    """It was taken for one of this machine's, which are known."""
+    from ricochet.flows import prefect_runs
+
+    host, number, start, *place = prefect_runs.process_ids.name_of(os.getpid()).split()
+    client, run = Mock(), SimpleNamespace(pool="compute")
+    for where, elsewhere in ((place, False), (["boot", "7", "unknown"], True)):
+        worker = SimpleNamespace(status="ONLINE", name=" ".join((host, number, start, *where)))
+        client.read_workers_for_work_pool.return_value = [worker]
+        assert prefect_runs._workers_elsewhere(client, run) == elsewhere
 
 
 def test_without_a_server_or_its_database_there_is_nothing_to_settle(monkeypatch, tmp_path):

@@ -177,7 +177,7 @@ def check_doctor(place, tracker, capsys):
     status, result = call(place, "doctor")
     assert status == 0 and result["findings"] == []
     abandoned = tracking.open_run(tracker, "calibrate", "left", name="left", tags={}).run_id
-    host, number, _ = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()
+    host, number, *_ = tracker.client.get_run(abandoned).data.tags[tracking.PROCESS].split()
     tracker.client.set_tag(abandoned, tracking.PROCESS, f"{host} {number} 1")
     begun = promotion_log.Entry(
         "promote", NAME, AliasPair("1", None), AliasPair("2", "1"), "", "cut"

@@ -182,7 +182,7 @@ def write_ledger(folder, process, **addresses):
 
 
 def test_servers_of_a_process_that_is_gone_or_only_has_its_number_are_not_found(tmp_path):
-    host, number, started = process_ids.name_of(os.getpid()).split()
+    host, number, started, *_ = process_ids.name_of(os.getpid()).split()
     for process, found in [
         (f"{host} {number} {started}", True),
         (f"{host} {number} {int(started) - 1}", False),

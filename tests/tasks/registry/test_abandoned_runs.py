@@ -31,7 +31,7 @@ def test_only_runs_of_a_process_that_is_gone_are_closed(tracker):
     gone = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True
     )
-    host, _, started = tracker.client.get_run(alive).data.tags[PROCESS].split()
+    host, _, started, *_ = tracker.client.get_run(alive).data.tags[PROCESS].split()
     tracker.client.set_tag(orphan, PROCESS, f"{host} {int(gone.stdout)} {started}")
     tracker.client.set_tag(foreign, PROCESS, f"elsewhere {int(gone.stdout)} {started}")
     assert abandoned_runs.close(tracker) == [orphan]
@@ -73,7 +73,7 @@ def test_of_very_many_runs_of_one_experiment_the_latest_are_looked_at(tracker, m
 
 def test_a_process_number_used_again_by_another_process_counts_as_gone(tracker):
     run_id = begin(tracker, "recycled").run_id
-    host, number, _ = tracker.client.get_run(run_id).data.tags[PROCESS].split()
+    host, number, *_ = tracker.client.get_run(run_id).data.tags[PROCESS].split()
     tracker.client.set_tag(run_id, PROCESS, f"{host} {number} 1")
     assert run_id in abandoned_runs.close(tracker)
 

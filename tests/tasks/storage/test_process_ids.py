@@ -4,7 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from unittest.mock import Mock
 
+import psutil
 import pytest
 
 from ricochet.tasks.storage import process_ids
@@ -31,15 +34,64 @@ def test_a_process_lives_until_it_ends_and_not_until_it_is_collected(sleeper):
 
 
 def test_another_start_of_the_same_number_is_another_process():
-    host, number, started = process_ids.name_of(os.getpid()).split()
-    other = f"{host} {number} {int(started) - 1}"
-    assert process_ids.is_alive(f"{host} {number} {started}")
-    assert process_ids.is_gone(other) and not process_ids.is_alive(other)
+    host, number, started, *place = process_ids.name_of(os.getpid()).split()
+    for there in (place, []):  # older names say no more
+        other = " ".join((host, number, str(int(started) - 1), *there))
+        assert process_ids.is_alive(" ".join((host, number, started, *there)))
+        assert process_ids.is_gone(other) and not process_ids.is_alive(other)
 
 
 def test_of_two_processes_each_has_its_own_name(sleeper):
     assert process_ids.name_of(sleeper.pid) != process_ids.name_of(os.getpid())
     assert process_ids.name_of(sleeper.pid) == process_ids.name_of(sleeper.pid)
+
+
+@pytest.mark.parametrize("error", [psutil.NoSuchProcess(1), psutil.AccessDenied(1)])
+def test_a_process_that_a_user_may_not_see_is_not_gone(sleeper, monkeypatch, error):
+    """As another user under `hidepid` of /proc: a run was closed while it worked."""
+    name = process_ids.name_of(sleeper.pid)
+    monkeypatch.setattr(process_ids.psutil, "Process", Mock(side_effect=error))
+    kill = Mock(side_effect=[PermissionError, ProcessLookupError])
+    monkeypatch.setattr(process_ids.os, "kill", kill)
+    assert not process_ids.is_known(name)
+    assert process_ids.is_gone(name)
+    kill.assert_called_with(sleeper.pid, 0)
+
+
+FIRST = process_ids.FIRST
+MACHINE, CONTAINER = ["boot", FIRST, "machine"], ["boot", "7", "unknown"]
+PLACES = {
+    "here": (MACHINE, MACHINE, True),
+    "in a container of this host name": (CONTAINER, MACHINE, None),
+    "outside of this container": (MACHINE, CONTAINER, None),
+    "in this container": (CONTAINER, CONTAINER, True),
+    "in another container": (["boot", "8", "unknown"], CONTAINER, None),
+    "in a container, before this boot": (["before", "7", "unknown"], CONTAINER, None),
+    "before this boot": (["before", FIRST, "machine"], MACHINE, False),
+    "on another machine": (["other", FIRST, "another"], MACHINE, None),
+    "on one of no id": (["other", FIRST, "unknown"], ["boot", FIRST, "unknown"], None),
+    "on a Linux of this name": (MACHINE, [], None),
+    "odd": (["boot"], MACHINE, None),
+}
+
+
+@pytest.mark.parametrize(("there", "here", "lives"), PLACES.values(), ids=PLACES)
+def test_numbers_mean_something_in_their_boot_and_namespace(monkeypatch, there, here, lives):
+    """Whoever has the same host name closed the runs of the others."""
+    monkeypatch.setattr(process_ids, "_place", lambda: there)
+    name = process_ids.name_of(os.getpid())
+    monkeypatch.setattr(process_ids, "_place", lambda: here)
+    assert process_ids.is_alive(name) == (lives is True)
+    assert process_ids.is_gone(name) == (lives is False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says where numbers are from")
+def test_a_name_says_the_boot_and_the_namespace(monkeypatch):
+    boot, namespace, machine = process_ids.name_of(os.getpid()).split()[3:]
+    assert boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert f"pid:[{namespace}]" == os.readlink("/proc/self/ns/pid")
+    kept = Path("/etc/machine-id")
+    assert not kept.exists() or machine not in kept.read_text()
 
 
 @pytest.mark.parametrize(
