@@ -20,8 +20,10 @@ def worker(call: Call) -> None:
     from ricochet.tasks.storage.provenance import artifacts, workplace
 
     up.refuse_foreign_places()
-    running = known_servers.find_running(artifacts())
-    found = {} if ADDRESS in os.environ or not running else environments.of_clients(running)
+    running = None if ADDRESS in os.environ else known_servers.find_running(artifacts())
+    if running:
+        known_servers.hold_all_of(artifacts(), running)
+    found = environments.of_clients(running) if running else {}
     known = {**found, **os.environ}
     if not (address := known.get(ADDRESS)):
         raise BadInput(ADDRESS, "nothing", "the address of Prefect's server, https://HOST/api")

@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -73,6 +73,11 @@ def hold_ports(*addresses: str) -> None:
         _hold(asked[port], port)
 
 
+def hold_all_of(state: Path, running: Mapping[str, Any]) -> None:
+    """Keep the ports that a ledger names from others; BadInput where they are not handed over."""
+    held_ports.hold(state.resolve(), _ports(running))
+
+
 def keep_holding(*addresses: str) -> None:
     """Hold ports of what is started later as well, in a thread, until this process ends."""
 
@@ -88,9 +93,12 @@ def keep_holding(*addresses: str) -> None:
 def _of_outputs() -> dict[int, Path]:
     """Return the servers whose state is where this process's outputs go, by port."""
     state = artifacts().resolve()
-    running = find_running(state) or {}
+    return dict.fromkeys(_ports(find_running(state) or {}), state)
+
+
+def _ports(running: Mapping[str, Any]) -> list[int]:
     found = (urlsplit(running.get(server, "")).port for server in ("mlflow", "prefect"))
-    return {port: state for port in found if port is not None}
+    return [port for port in found if port is not None]
 
 
 def _is_at(address: str, port: int) -> bool:

@@ -81,7 +81,8 @@ def prepare_environment() -> None:
 
     Raises:
         BadInput: A login would be sent to Prefect over plain http to another machine, or to servers
-            that are ending; servers are being started; or another user may write where outputs lie.
+            that are ending or have ended since; servers are being started; or another user may
+            write where outputs lie.
     """
     refuse_foreign_places()
     kill_guard.guard_children()
@@ -117,6 +118,7 @@ def _find_prefect() -> None:
     if alive is None:
         os.environ |= temporary_server.offer()
     else:
+        known_servers.hold_all_of(artifacts(), alive)  # it may have died since
         for name, value in environments.of_clients(alive).items():
             os.environ[name] = os.environ.get(name) or value  # an empty one is none
 

@@ -10,13 +10,15 @@ import socket
 import subprocess
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import psutil
 import pytest
 
 from ricochet.flows import cli
-from ricochet.flows.servers import known_servers, up
+from ricochet.flows.command_line import worker_verb
+from ricochet.flows.servers import known_servers, pool_worker, up
 from ricochet.flows.servers.lab import Lab
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
@@ -218,6 +220,25 @@ def test_no_verb_takes_another_registry_for_that_of_servers_that_start(starting,
     said = capsys.readouterr()
     assert "being started" in said.err.splitlines()[-1] and said.out == ""
     assert not (starting / "mlflow").exists()
+
+
+def wait_for_runs():
+    worker_verb.worker(SimpleNamespace(arguments=SimpleNamespace(pool="compute")))
+
+
+@pytest.mark.parametrize("ask", [up.prepare_environment, wait_for_runs], ids=["verb", "worker"])
+def test_of_servers_that_end_between_two_looks_no_address_is_taken(starting, monkeypatch, ask):
+    """No port was held, and the login was sent to whoever had it next."""
+    found = {"mlflow": "http://127.0.0.1:1", "prefect": "http://127.0.0.1:2"}
+    given = {"PREFECT_API_URL": f"{found['prefect']}/api"}
+    write_ledger(starting, process_ids.name_of(os.getpid()), **found)
+    monkeypatch.setattr(known_servers, "find_running", Mock(side_effect=[found, None]))
+    monkeypatch.setattr(up.environments, "of_clients", lambda _: given)
+    monkeypatch.setattr(pool_worker, "work", lambda *_: pytest.fail("it began"))
+    os.environ["XDG_CACHE_HOME"] = str(starting / "cache")
+    with pytest.raises(BadInput, match="do not hand over their ports"):
+        ask()
+    assert "PREFECT_API_URL" not in os.environ
 
 
 def test_what_up_starts_is_given_the_addresses_and_not_refused(starting):
