@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
 from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
@@ -16,6 +17,7 @@ from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests.checkouts import ROOT
 from tests.crash import kill
 from tests.tasks.backups.states import NAME, tree
 
@@ -138,6 +140,15 @@ def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, mo
         restored = restore.put_back(tmp_path / "monday", place, replace=True)
         assert (restored.aside / f"mine-{number}").exists()
     assert len(list(place.parent.glob("state.before-*"))) == 3
+
+
+def test_what_a_restore_leaves_in_a_checkout_is_no_file_of_gits():
+    """Passwords lie in it."""
+    state = ROOT / "artifacts"
+    aside = state.with_name("artifacts.before-20261126T000000")
+    for left in (aside, aside.with_name(f"{aside.name}-2"), restore._staged(state)):
+        words = ["git", "check-ignore", "-q", left / "secrets" / "prefect"]
+        assert subprocess.run(words, cwd=ROOT).returncode == 0
 
 
 @pytest.mark.parametrize("lay", [os.mkfifo, lambda path: path.symlink_to("made")])
