@@ -40,7 +40,7 @@ def list_names(call: Call) -> Mapping[str, Any]:
     for line in _table(found) if found else [_empty()]:
         call.report_line(line)
     if found:
-        latest = max(found, key=lambda entry: entry.registered)
+        latest = max(found, key=lambda entry: entry.registered or 0.0)
         call.report_next(f"ricochet show {shlex.quote(latest.name)}")
     return result
 
@@ -62,7 +62,7 @@ def _entry(tracker: "Tracker", name: str) -> "Entry":
     try:
         return listing.entry(tracker, name, catalogue.kind_of(name))
     except BadInput as error:
-        return listing.Entry(name, {}, None, 0.0, (), None, str(error))
+        return listing.Entry(name, {}, None, None, (), None, str(error))
 
 
 def show(call: Call) -> Mapping[str, Any]:
@@ -110,7 +110,8 @@ def _table(entries: "list[Entry]") -> list[str]:
         numbers = ", ".join(f"{each.name} {each.text}" for each in entry.numbers)
         said = numbers if entry.fault is None else f"unreadable: {entry.fault}"
         last = _validated(entry.validation)
-        cells = (entry.name, _aliases(entry), said or "-", last, f"{entry.age():.1f}")
+        age = "-" if (days := entry.age()) is None else f"{days:.1f}"
+        cells = (entry.name, _aliases(entry), said or "-", last, age)
         rows.append([one_line(cell) for cell in cells])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
@@ -149,8 +150,10 @@ def _validated(last: "LastValidation | None") -> str:
     return "never" if last is None else f"{last.gate} {_date(last.when)}"
 
 
-def _date(seconds: float) -> str:
+def _date(seconds: float | None) -> str:
     """Return a day; a server may say a time that is in no year."""
+    if seconds is None:
+        return "at a time not known"
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
     except (ValueError, OverflowError, OSError):

@@ -62,20 +62,22 @@ class Entry:
 
     Attributes:
         version: The one that is shown; None where no alias points at one.
-        registered: When that was registered, s since 1970.
+        registered: When that was registered, s since 1970; None where nothing says it.
         fault: Why its package cannot be read; None if it can.
     """
 
     name: str
     aliases: Mapping[str, str]
     version: str | None
-    registered: float
+    registered: float | None
     numbers: tuple[Quantity, ...]
     validation: LastValidation | None
     fault: str | None = None
 
-    def age(self, now: float | None = None) -> float:
+    def age(self, now: float | None = None) -> float | None:
         """Return the age of the version that is shown, days."""
+        if self.registered is None:
+            return None
         return ((time.time() if now is None else now) - self.registered) / DAY
 
 
@@ -149,10 +151,11 @@ def _described(
     version = None if number is None else tracker.client.get_model_version(model.name, number)
     package, fault = _package(tracker, model.name, number, kind)
     since = model.creation_timestamp if version is None else version.creation_timestamp
+    registered = since / 1000.0 if since else None
     describe = kind.load_reader().describe or quantities.of_package
     numbers = () if package is None else tuple(describe(package))
     last = _last_validation(tracker, model.name)
-    found = Entry(model.name, aliases, number, since / 1000.0, numbers, last, fault)
+    found = Entry(model.name, aliases, number, registered, numbers, last, fault)
     return found, version, package
 
 

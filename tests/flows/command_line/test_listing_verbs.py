@@ -13,7 +13,7 @@ from ricochet.tasks.registry import packages, versions
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
-from ricochet.tasks.validation import record
+from ricochet.tasks.validation import listing, record
 from tests import grid_packages, stores
 from tests.tasks.conftest import package  # noqa: F401
 
@@ -173,8 +173,18 @@ def test_a_name_that_stands_for_nothing_is_listed_without_what_a_terminal_would_
     listed = said(capsys, "list", "--out", str(place / "out")).out
     assert all(line.isprintable() for line in listed.splitlines())
     odd = next(line for line in listed.splitlines() if line.startswith("owned"))
-    assert "unreadable" in odd and "\\x1b" in odd
+    assert "unreadable" in odd and "\\x1b" in odd and odd.endswith("  -")  # its age
     assert "restitution 0.8000 +- 0.0010" in listed
+    found = json.loads(said(capsys, "list", "--json", "--out", str(place / "out")).out)["names"]
+    assert [each["age_days"] is None for each in found] == [False, True]
+
+
+def test_the_age_of_what_states_no_time_is_not_said(place, registry, capsys, monkeypatch):
+    """It was 20787.5 days."""
+    monkeypatch.setattr(listing.ModelVersion, "creation_timestamp", 0)
+    out = ["--out", str(place / "out")]
+    assert said(capsys, "list", *out).out.splitlines()[1].endswith("  -")
+    assert "1, at a time not known" in said(capsys, "show", NAME, *out).out
 
 
 @pytest.mark.parametrize("seconds", [1e305, -1e305, float("nan"), 1e12])
