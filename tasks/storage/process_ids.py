@@ -3,9 +3,9 @@
 A name is `<host> <number> <start> <boot> <namespace> <machine>`, the start in hundredths of a
 second since the machine's own, so that setting its clock changes no name. Numbers mean something
 within a boot and a namespace (a container has its own); of any other of the same host name nothing
-is known, but that another boot of the same machine is over. Linux alone says the last three, and
-older names lack them: by those the host is the machine. A process that ended and was not yet
-collected is gone.
+is known, but that an earlier one of the same machine or container is over. Linux alone says the
+last three, and older names lack them: by those the host is the machine. A process that ended and
+was not yet collected is gone.
 """
 
 import hashlib
@@ -21,6 +21,9 @@ NUMBER = re.compile(r"[0-9]{1,9}")
 """Names are read of a registry, where others write."""
 FIRST = "4026531836"
 """Linux's own number of the namespace that no container has."""
+LAYER = re.compile(r"^\d+ \d+ \S+ / / .*\bupperdir=([^,\s]+)", re.MULTILINE)
+"""Where a container's own files lie, in Linux's list of mounts."""
+RANDOM = re.compile(r"[0-9a-f]{64}")
 
 
 def name_of(number: int) -> str:
@@ -51,7 +54,7 @@ def _lives(name: str) -> bool | None:
         return None
     here = _place()
     if there and there[:2] != here[:2]:
-        return False if _is_another_boot(there, here) else None
+        return False if len(there) == 3 and there[2:] == here[2:] != [UNKNOWN] else None
     now = _started(int(number))
     return None if UNKNOWN in (now, started) else started == now != ENDED
 
@@ -86,19 +89,28 @@ def _place() -> list[str]:
         namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")
     except (FileNotFoundError, PermissionError):
         return []
-    return [boot, namespace, _machine() if namespace == FIRST else UNKNOWN]
+    return [boot, namespace, _machine() if namespace == FIRST else _container(boot)]
 
 
 def _machine() -> str:
-    """Return what tells this machine from others, and not its secret id."""
+    """Return what distinguishes this machine, and not its secret id."""
     try:
-        secret = Path("/etc/machine-id").read_bytes().strip()
+        secret = Path("/etc/machine-id").read_text().strip()
     except (FileNotFoundError, PermissionError):
         return UNKNOWN
-    whole = len(secret) == 32  # an image has an empty one, or a word
-    return hashlib.sha256(b"ricochet" + secret).hexdigest()[:16] if whole else UNKNOWN
+    return _short(secret) if len(secret) == 32 else UNKNOWN  # an image has none, or a word
 
 
-def _is_another_boot(there: list[str], here: list[str]) -> bool:
-    """Tell whether a boot is another one of this very machine, outside of any container."""
-    return len(there) == len(here) == 3 and there[1:] == here[1:] and UNKNOWN not in here
+def _container(boot: str) -> str:
+    """Return what distinguishes this container, and stays when it is started anew.
+
+    Its files lie at a random place, or at one that is numbered by each machine.
+    """
+    found = LAYER.search(Path("/proc/self/mountinfo").read_text())
+    if found is None:
+        return UNKNOWN
+    return _short(found[1] if RANDOM.search(found[1]) else found[1] + boot)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(f"ricochet {text}".encode()).hexdigest()[:16]

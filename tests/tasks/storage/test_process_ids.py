@@ -1,10 +1,12 @@
 """A process is known by its number and its start: a number used again is another process."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import psutil
@@ -66,6 +68,12 @@ PLACES = {
     "outside of this container": (MACHINE, CONTAINER, None),
     "in this container": (CONTAINER, CONTAINER, True),
     "in another container": (["boot", "8", "unknown"], CONTAINER, None),
+    "in this container, before its new start": (
+        ["boot", "8", "it"],
+        ["boot", "7", "it"],
+        False,
+    ),
+    "in another that is known": (["boot", "8", "it"], ["boot", "7", "this"], None),
     "in a container, before this boot": (["before", "7", "unknown"], CONTAINER, None),
     "before this boot": (["before", FIRST, "machine"], MACHINE, False),
     "on another machine": (["other", FIRST, "another"], MACHINE, None),
@@ -92,6 +100,30 @@ def test_a_name_says_the_boot_and_the_namespace(monkeypatch):
     assert f"pid:[{namespace}]" == os.readlink("/proc/self/ns/pid")
     kept = Path("/etc/machine-id")
     assert not kept.exists() or machine not in kept.read_text()
+
+
+HEX = "0123456789abcdef" * 4
+MOUNTS = """22 1 0:21 / /proc rw - proc proc rw
+23 1 0:44 / / rw,relatime - overlay overlay rw,lowerdir=/l/A:/l/B,upperdir=/{place},workdir=/w
+24 23 0:45 / /data rw - overlay overlay rw,lowerdir=/c,upperdir=/other/diff,workdir=/x
+"""
+
+
+@pytest.mark.parametrize("place", [f"overlay2/{HEX}/diff", "snapshots/12/fs"])
+def test_a_container_is_known_by_its_own_files(monkeypatch, place):
+    """A random place means it in any boot; a number that a machine gives, in this one alone."""
+
+    def container(boot, place):
+        read = Mock(return_value=MOUNTS.format(place=place))
+        monkeypatch.setattr(process_ids, "Path", lambda _: SimpleNamespace(read_text=read))
+        return process_ids._container(boot)
+
+    here = container("boot", place)
+    assert here == container("boot", place) != process_ids.UNKNOWN
+    assert here != container("boot", "overlay2/" + HEX[::-1] + "/diff")
+    assert (here == container("other", place)) == (HEX in place)
+    monkeypatch.setattr(process_ids, "LAYER", re.compile("nothing of this"))
+    assert container("boot", place) == process_ids.UNKNOWN
 
 
 @pytest.mark.parametrize(
