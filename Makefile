@@ -25,6 +25,8 @@ LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene drawers/bel
 	air_hockey/test_agent air_hockey/arm/test_sampling_mpc air_hockey/shots/test_angle_policies \
 	batting/planning/test_rate batting/impacts/test_misfits bouncing_ball/listening/test_bounce_chains
 UNTYPED = $(LOOPS:%=tests/models/systems/%.py) tests/models/inference/test_methods_on_motions.py
+# Where tests keep their folders: in memory that has 8 GB for them, since databases wait for a disk.
+MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 { print "/dev/shm" }')
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
 PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)
@@ -104,6 +106,8 @@ pull: setup ## fetch the recordings that data.dvc names
 
 calibrate: pull ## recordings to a registered posterior for every ball-surface pair (the main job)
 	$(VENV)/bin/ricochet calibrate data/*/
+
+fast slow proofs: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 
 # A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests of a second or two each
