@@ -25,8 +25,11 @@ LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene drawers/bel
 	air_hockey/test_agent air_hockey/arm/test_sampling_mpc air_hockey/shots/test_angle_policies \
 	batting/planning/test_rate batting/impacts/test_misfits bouncing_ball/listening/test_bounce_chains
 UNTYPED = $(LOOPS:%=tests/models/systems/%.py) tests/models/inference/test_methods_on_motions.py
-# Where tests keep their folders: in memory that has 8 GB for them, since databases wait for a disk.
-MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 { print "/dev/shm" }')
+# Where tests keep their folders: in memory, of which they take less than 1 GB, since databases wait for
+# a disk; where 8 GB are free and programs of tests may run there, which containers forbid.
+MEMORY := $(shell awk '$$1 == "MemAvailable:" && $$2 > 8000000 { free = 1 } \
+	$$2 == "/dev/shm" && $$4 !~ /noexec/ { open = 1 } END { if (free && open) print "/dev/shm" }' \
+	/proc/meminfo /proc/mounts 2>/dev/null)
 digest = $(shell $(PYTHON) -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("$(1)").read_bytes()).hexdigest()[:16])')
 PACKAGES = $(VENV)/.packages-$(call digest,requirements.lock)
 PROJECT = $(VENV)/.project-$(call digest,pyproject.toml)

@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sessions", type=int, default=40)
     parser.add_argument("--workers", type=int, default=4)
     given = parser.parse_args(arguments)
+    if given.workers < 2:
+        parser.error(f"found {given.workers} workers, expected at least 2: all but one are killed")
     use_one_thread()
     jobs = sessions(given.sessions, seed=0)
     with tempfile.TemporaryDirectory() as name:

@@ -32,7 +32,9 @@ from ricochet.tasks.systems.interface import SessionKind
 if TYPE_CHECKING:
     from ricochet.tasks.systems.bouncing_ball.calibration.targets import CalibrationRequest
 
-DATA, EMPTY = "data", 1
+DATA = "data"
+RECORDED_NOTHING = 1
+"""Exit status of `capture` where it recorded no take."""
 
 
 def calibrate(call: Call) -> Mapping[str, Any]:
@@ -213,8 +215,8 @@ def capture(call: Call) -> Mapping[str, Any]:
     call.report_line(f"{result['session']}: {result['takes']} takes, {result['state']}")
     report_published(call, result["published"])
     if result["takes"] == 0:
-        report_error(f"{result['session']}: found no take, expected that it is recorded")
-        raise SystemExit(EMPTY)
+        report_error(f"{result['session']}: found no take, expected at least one")
+        raise SystemExit(RECORDED_NOTHING)
     folder = "data" if result["published"] else call.out
     call.report_next(shlex.join(["ricochet", "calibrate", str(Path(folder) / result["session"])]))
     return result

@@ -74,7 +74,7 @@ def ledger(state: Path) -> dict[str, Any] | None:
 def end_orphans(state: Path, *, patience: float = 15.0) -> int:
     """End what a parent that is gone has left running; return how many it had started."""
     found = _read(state)
-    if found is None or process_ids.is_alive(found["process"]):
+    if found is None or not process_ids.is_gone(found["process"]):
         return 0
     left = kill_guard.end_children(found["process"], patience=patience)
     (state / LEDGER).unlink(missing_ok=True)

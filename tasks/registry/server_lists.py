@@ -103,5 +103,5 @@ def _rows(search: Callable[..., Any], given: dict[str, Any], size: int) -> Itera
     page = search(**given | {"max_results": size, "page_token": None})
     yield from page
     while page.token:
-        page = search(**given | {"max_results": size, "page_token": page.token})
+        page = search(**given | {"max_results": MOST, "page_token": page.token})
         yield from page

@@ -1,11 +1,11 @@
 """Processes named so that a number used again is no mistake: machine, number and time of start.
 
-A name is `<host> <number> <start> <boot> <namespace> <machine>`, the start in hundredths of a
+A name is `<host> <number>@<boot>,<namespace>,<machine> <start>`, the start in hundredths of a
 second since the machine's own, so that setting its clock changes no name. Numbers mean something
 within a boot and a namespace (a container has its own); of any other of the same host name nothing
-is known, but that an earlier one of the same machine or container is over. Linux alone says the
-last three, and older names lack them: by those the host is the machine. A process that ended and
-was not yet collected is gone.
+is known, but that an earlier boot of the same machine is over, and another namespace of the same
+container, which is to hold no further one. Linux alone says what follows `@`, and older names lack
+it: by those the host is the machine. A process that ended and was not yet collected is gone.
 """
 
 import hashlib
@@ -24,11 +24,14 @@ FIRST = "4026531836"
 LAYER = re.compile(r"^\d+ \d+ \S+ / / .*\bupperdir=([^,\s]+)", re.MULTILINE)
 """Where a container's own files lie, in Linux's list of mounts."""
 RANDOM = re.compile(r"[0-9a-f]{64}")
+CONTAINER, MACHINE = "c", "m"
+"""What the last word of a place begins with."""
 
 
 def name_of(number: int) -> str:
     """Name the process of this machine that has a number."""
-    return " ".join((socket.gethostname(), str(number), _started(number), *_place()))
+    place = ",".join(_place())
+    return f"{socket.gethostname()} {number}{place and '@'}{place} {_started(number)}"
 
 
 def is_alive(name: str) -> bool:
@@ -48,13 +51,13 @@ def is_known(name: str) -> bool:
 
 def _lives(name: str) -> bool | None:
     host, _, rest = name.partition(" ")
-    number, _, rest = rest.partition(" ")
-    started, *there = rest.split(" ")
+    process, _, started = rest.partition(" ")
+    number, _, place = process.partition("@")
     if host != socket.gethostname() or not NUMBER.fullmatch(number):
         return None
-    here = _place()
-    if there and there[:2] != here[:2]:
-        return False if len(there) == 3 and there[2:] == here[2:] != [UNKNOWN] else None
+    there, here = place.split(","), _place()
+    if place and there[:2] != here[:2]:
+        return False if _is_over(there, here) else None
     now = _started(int(number))
     return None if UNKNOWN in (now, started) else started == now != ENDED
 
@@ -87,29 +90,35 @@ def _place() -> list[str]:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except (FileNotFoundError, PermissionError):
+        mounts = Path("/proc/self/mountinfo").read_text(errors="replace")
+    except OSError:
         return []
-    return [boot, namespace, _machine() if namespace == FIRST else _container(boot)]
+    layer = None if namespace == FIRST else LAYER.search(mounts)
+    return [boot, namespace, _container(layer[1], boot) if layer else _machine()]
+
+
+def _is_over(there: list[str], here: list[str]) -> bool:
+    """Tell whether a place was this machine in another boot, or this container before."""
+    if len(there) != 3 or there[2] == UNKNOWN or there[2:] != here[2:]:
+        return False
+    return there[0] != here[0] or there[2].startswith(CONTAINER)
 
 
 def _machine() -> str:
     """Return what distinguishes this machine, and not its secret id."""
     try:
-        secret = Path("/etc/machine-id").read_text().strip()
-    except (FileNotFoundError, PermissionError):
+        secret = Path("/etc/machine-id").read_text(errors="replace").strip()
+    except OSError:
         return UNKNOWN
-    return _short(secret) if len(secret) == 32 else UNKNOWN  # an image has none, or a word
+    return MACHINE + _short(secret) if len(secret) == 32 else UNKNOWN  # an image has none
 
 
-def _container(boot: str) -> str:
+def _container(layer: str, boot: str) -> str:
     """Return what distinguishes this container, and stays when it is started anew.
 
     Its files lie at a random place, or at one that is numbered by each machine.
     """
-    found = LAYER.search(Path("/proc/self/mountinfo").read_text())
-    if found is None:
-        return UNKNOWN
-    return _short(found[1] if RANDOM.search(found[1]) else found[1] + boot)
+    return CONTAINER + _short(layer if RANDOM.search(layer) else layer + boot)
 
 
 def _short(text: str) -> str:

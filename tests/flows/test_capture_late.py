@@ -69,7 +69,7 @@ def test_a_capture_that_recorded_nothing_fails_and_names_no_command(
             cli.main(words)
     said = capsys.readouterr()
     assert f"a: {takes} takes, skipped\n" in said.out and ("next: " in said.out) == bool(takes)
-    assert said.err == ("" if takes else "a: found no take, expected that it is recorded\n")
+    assert said.err == ("" if takes else "a: found no take, expected at least one\n")
 
 
 def test_a_second_capture_of_a_session_records_nothing(tmp_path, rig, published, begin_late):

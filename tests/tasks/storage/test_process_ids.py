@@ -1,12 +1,10 @@
 """A process is known by its number and its start: a number used again is another process."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import psutil
@@ -36,10 +34,10 @@ def test_a_process_lives_until_it_ends_and_not_until_it_is_collected(sleeper):
 
 
 def test_another_start_of_the_same_number_is_another_process():
-    host, number, started, *place = process_ids.name_of(os.getpid()).split()
-    for there in (place, []):  # older names say no more
-        other = " ".join((host, number, str(int(started) - 1), *there))
-        assert process_ids.is_alive(" ".join((host, number, started, *there)))
+    host, process, started = process_ids.name_of(os.getpid()).split()
+    for number in (process, process.partition("@")[0]):  # older names say no more
+        other = f"{host} {number} {int(started) - 1}"
+        assert process_ids.is_alive(f"{host} {number} {started}")
         assert process_ids.is_gone(other) and not process_ids.is_alive(other)
 
 
@@ -61,25 +59,24 @@ def test_a_process_that_a_user_may_not_see_is_not_gone(sleeper, monkeypatch, err
 
 
 FIRST = process_ids.FIRST
-MACHINE, CONTAINER = ["boot", FIRST, "machine"], ["boot", "7", "unknown"]
+HOST, WSL = ["boot", FIRST, "m1"], ["boot", "7", "m1"]
+NEW, OLD = ["boot", "7", "c1"], ["boot", "8", "c1"]
 PLACES = {
-    "here": (MACHINE, MACHINE, True),
-    "in a container of this host name": (CONTAINER, MACHINE, None),
-    "outside of this container": (MACHINE, CONTAINER, None),
-    "in this container": (CONTAINER, CONTAINER, True),
-    "in another container": (["boot", "8", "unknown"], CONTAINER, None),
-    "in this container, before its new start": (
-        ["boot", "8", "it"],
-        ["boot", "7", "it"],
-        False,
-    ),
-    "in another that is known": (["boot", "8", "it"], ["boot", "7", "this"], None),
-    "in a container, before this boot": (["before", "7", "unknown"], CONTAINER, None),
-    "before this boot": (["before", FIRST, "machine"], MACHINE, False),
-    "on another machine": (["other", FIRST, "another"], MACHINE, None),
+    "here": (HOST, HOST, True),
+    "on this machine, before its boot": (["before", FIRST, "m1"], HOST, False),
+    "on another machine": (["other", FIRST, "m2"], HOST, None),
     "on one of no id": (["other", FIRST, "unknown"], ["boot", FIRST, "unknown"], None),
-    "on a Linux of this name": (MACHINE, [], None),
-    "odd": (["boot"], MACHINE, None),
+    "in a container of this host name": (NEW, HOST, None),
+    "outside of this container": (HOST, NEW, None),
+    "in this container": (NEW, NEW, True),
+    "in this container, before it was started anew": (OLD, NEW, False),
+    "in this container, before its machine was": (["before", "8", "c1"], NEW, False),
+    "in another container": (["boot", "8", "c2"], NEW, None),
+    "in one that nobody knows": (["boot", "8", "unknown"], ["boot", "7", "unknown"], None),
+    "on this WSL, before it was started anew": (["before", "8", "m1"], WSL, False),
+    "in a sandbox of this machine": (["boot", "8", "m1"], WSL, None),
+    "on a Linux of this name": (HOST, [], None),
+    "odd": (["boot"], HOST, None),
 }
 
 
@@ -95,7 +92,8 @@ def test_numbers_mean_something_in_their_boot_and_namespace(monkeypatch, there, 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says where numbers are from")
 def test_a_name_says_the_boot_and_the_namespace(monkeypatch):
-    boot, namespace, machine = process_ids.name_of(os.getpid()).split()[3:]
+    place = process_ids.name_of(os.getpid()).split()[1].partition("@")[2]
+    boot, namespace, machine = place.split(",")
     assert boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert f"pid:[{namespace}]" == os.readlink("/proc/self/ns/pid")
     kept = Path("/etc/machine-id")
@@ -110,20 +108,24 @@ MOUNTS = """22 1 0:21 / /proc rw - proc proc rw
 
 
 @pytest.mark.parametrize("place", [f"overlay2/{HEX}/diff", "snapshots/12/fs"])
-def test_a_container_is_known_by_its_own_files(monkeypatch, place):
+def test_a_container_is_known_by_its_own_files(place):
     """A random place means it in any boot; a number that a machine gives, in this one alone."""
 
     def container(boot, place):
-        read = Mock(return_value=MOUNTS.format(place=place))
-        monkeypatch.setattr(process_ids, "Path", lambda _: SimpleNamespace(read_text=read))
-        return process_ids._container(boot)
+        found = process_ids.LAYER.search(MOUNTS.format(place=place))
+        return process_ids._container(found[1], boot)
 
     here = container("boot", place)
-    assert here == container("boot", place) != process_ids.UNKNOWN
-    assert here != container("boot", "overlay2/" + HEX[::-1] + "/diff")
+    assert here == container("boot", place) != container("boot", f"overlay2/{HEX[::-1]}/diff")
     assert (here == container("other", place)) == (HEX in place)
-    monkeypatch.setattr(process_ids, "LAYER", re.compile("nothing of this"))
-    assert container("boot", place) == process_ids.UNKNOWN
+    assert process_ids.LAYER.search(MOUNTS.splitlines()[0]) is None
+
+
+def test_a_mount_of_any_name_stops_nothing(monkeypatch, tmp_path):
+    (tmp_path / "mounts").write_bytes(b"25 1 0:46 / /data/\xfc rw - ext4 /dev/vda rw\n")
+    read = {"/proc/self/mountinfo": tmp_path / "mounts"}
+    monkeypatch.setattr(process_ids, "Path", lambda name: read.get(name, Path(name)))
+    assert process_ids.is_alive(process_ids.name_of(os.getpid()))
 
 
 @pytest.mark.parametrize(
