@@ -334,10 +334,11 @@ def test_a_worker_of_a_container_of_this_host_name_may_have_taken_a_run(monkeypa
     """It was taken for one of this machine's, which are known."""
     from ricochet.flows import prefect_runs
 
-    host, number, start, *place = prefect_runs.process_ids.name_of(os.getpid()).split()
+    name = prefect_runs.process_ids.name_of(os.getpid())
+    place = name.split()[1].partition("@")[2]
     client, run = Mock(), SimpleNamespace(pool="compute")
-    for where, elsewhere in ((place, False), (["boot", "7", "unknown"], True)):
-        worker = SimpleNamespace(status="ONLINE", name=" ".join((host, number, start, *where)))
+    for where, elsewhere in ((place, False), ("boot,7,unknown", True)):
+        worker = SimpleNamespace(status="ONLINE", name=name.replace(place, where))
         client.read_workers_for_work_pool.return_value = [worker]
         assert prefect_runs._workers_elsewhere(client, run) == elsewhere
 
