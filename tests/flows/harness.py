@@ -109,9 +109,16 @@ def guard_of(parent):
     (guard,) = (
         child
         for child in psutil.Process(parent).children()
-        if kill_guard.__name__ in child.cmdline()
+        if kill_guard.__name__ in _words_of(child)
     )
     return guard
+
+
+def _words_of(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it has just ended
+        return []
 
 
 def announced(log, process):
