@@ -90,7 +90,7 @@ def _watch(name: str) -> None:
     if sys.stdin.buffer.read() != DONE:
         for _ in range(2):  # once more for what was being started meanwhile
             end_children(name)
-        own_temporary.remove_of(int(name.split()[1]))
+        own_temporary.remove_of(process_ids.number_of(name))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,11 @@ def name_of(number: int) -> str:
     return f"{socket.gethostname()} {number}{place and '@'}{place} {_started(number)}"
 
 
+def number_of(name: str) -> int:
+    """Return the number in a name that `name_of` gave."""
+    return int(name.split()[1].partition("@")[0])
+
+
 def is_alive(name: str) -> bool:
     """Tell whether a process is known to live: on this machine, with this number and start."""
     return _lives(name) is True

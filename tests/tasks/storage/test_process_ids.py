@@ -35,6 +35,8 @@ def test_a_process_lives_until_it_ends_and_not_until_it_is_collected(sleeper):
 
 def test_another_start_of_the_same_number_is_another_process():
     host, process, started = process_ids.name_of(os.getpid()).split()
+    assert process_ids.number_of(process_ids.name_of(os.getpid())) == os.getpid()
+    assert process_ids.number_of(f"{host} 12 {started}") == 12
     for number in (process, process.partition("@")[0]):  # older names say no more
         other = f"{host} {number} {int(started) - 1}"
         assert process_ids.is_alive(f"{host} {number} {started}")
