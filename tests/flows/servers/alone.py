@@ -1,11 +1,18 @@
 """One server alone, as `ricochet up` runs it."""
 
+import base64
 import contextlib
+import json
 import os
 import socket
 import subprocess
+import urllib.error
+import urllib.request
 
 from ricochet.flows.servers import environments, serving
+
+PASSWORD = "of-the-lab-alone"
+"""Of every account."""
 
 
 @contextlib.contextmanager
@@ -38,6 +45,21 @@ def with_logins(folder):
         "MLFLOW_ARTIFACTS_DESTINATION": f"{folder}/artifacts",
         "MLFLOW_AUTH_CONFIG_PATH": f"{folder}/auth.ini",
         "MLFLOW_AUTH_ADMIN_USERNAME": "admin",
-        "MLFLOW_AUTH_ADMIN_PASSWORD": "of-the-lab-alone",
+        "MLFLOW_AUTH_ADMIN_PASSWORD": PASSWORD,
         "MLFLOW_FLASK_SERVER_SECRET_KEY": "any",
     }
+
+
+def ask(address, account, path, body=None, *, method=None):
+    """Return the status and the bytes of an answer to an account; 0 where there is none."""
+    login = base64.b64encode(f"{account}:{PASSWORD}".encode()).decode()
+    heads = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://{address}{path}", data, heads, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+    except OSError:
+        return 0, b""

@@ -1,12 +1,7 @@
 """An account changes the runs that it made; verbs find those of nobody else."""
 
 import asyncio
-import base64
 import contextlib
-import json
-import time
-import urllib.error
-import urllib.request
 
 import pytest
 from mlflow.entities import (
@@ -21,11 +16,9 @@ from mlflow.entities import (
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
-from ricochet.flows.servers import serving
 from ricochet.tasks.registry import runs, server_authors
 from ricochet.tasks.registry.runs import AUTHOR
 from ricochet.tasks.registry.server_logins import ADMIN, ASKER, ASKING
-from tests.flows.servers import alone
 from tests.stores import NAME, copied
 
 FILES = "/api/2.0/mlflow-artifacts/artifacts"
@@ -238,52 +231,3 @@ def test_verbs_find_no_run_that_another_account_made(empty_store, monkeypatch):
     assert runs.find_run(tracker, "calibrate", "key") is None
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "one")
     assert runs.find_run(tracker, "calibrate", "key").info.run_id == others.info.run_id
-
-
-@pytest.mark.slow
-def test_who_may_write_to_an_experiment_changes_its_own_runs_there(tmp_path):
-    """The whole server, with MLflow's own permissions."""
-    with alone.running(serving.MLFLOW, alone.with_logins(tmp_path)) as (address, _):
-
-        def ask(name, method, path, body=None):
-            login = base64.b64encode(f"{name}:of-the-lab-alone".encode()).decode()
-            heads = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
-            data = None if body is None else json.dumps(body).encode()
-            asked = urllib.request.Request(f"http://{address}{path}", data, heads, method=method)
-            try:
-                with urllib.request.urlopen(asked, timeout=60) as answer:
-                    return answer.status, answer.read()
-            except urllib.error.HTTPError as error:
-                return error.code, error.read()
-            except OSError:
-                return 0, b""
-
-        while not ask("admin", "GET", "/health")[0]:
-            time.sleep(0.2)
-        user = {"username": "person", "password": "of-the-lab-alone"}
-        assert ask("admin", "POST", "/api/2.0/mlflow/users/create", user)[0] == 200
-        grant = {"username": "person", "resource_type": "experiment", "resource_id": "0"}
-        path = "/api/3.0/mlflow/users/permissions/grant"
-        assert ask("admin", "POST", path, grant | {"permission": "MANAGE"})[0] == 200
-        shown = {"experiment_id": "0", "key": "mlflow.note.content", "value": "full"}
-        for name, expected in (("admin", 200), ("person", 403)):
-            path = "/api/2.0/mlflow/experiments/set-experiment-tag"
-            assert ask(name, "POST", path, shown)[0] == expected
-        made = {}
-        for name in ("admin", "person"):
-            begun = {"experiment_id": "0", "start_time": 1, "run_name": "a"}
-            status, body = ask(name, "POST", "/api/2.0/mlflow/runs/create", begun)
-            assert status == 200
-            made[name] = json.loads(body)["run"]["info"]["run_id"]
-        for name, expected in (("admin", 403), ("person", 200)):
-            tag = {"run_id": made[name], "key": "ricochet.gate", "value": "passed"}
-            assert ask("person", "POST", "/api/2.0/mlflow/runs/set-tag", tag)[0] == expected
-            ended = {"run_id": made[name], "status": "FINISHED"}
-            assert ask("person", "POST", "/api/2.0/mlflow/runs/update", ended)[0] == expected
-            file = f"{FILES}/0/{made[name]}/artifacts/a"
-            assert ask("person", "PUT", file, {})[0] == expected
-            upload = f"/ajax-api/2.0/mlflow/upload-artifact?run_uuid={made[name]}&path=b"
-            assert ask("person", "POST", upload, {})[0] == 404
-            assert ask("person", "GET", f"{file}")[0] == (404 if name == "admin" else 200)
-            removed = ask("person", "POST", "/api/2.0/mlflow/runs/delete", {"run_id": made[name]})
-            assert removed[0] == expected

@@ -2,10 +2,6 @@
 
 import base64
 import json
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import pytest
 from mlflow.entities import ExperimentTag, ViewType
@@ -16,9 +12,7 @@ from mlflow.store.model_registry.sqlalchemy_store import SqlAlchemyStore as Mode
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
 from mlflow.utils.search_utils import SearchUtils
 
-from ricochet.flows.servers import serving
 from ricochet.tasks.registry import server_lists
-from tests.flows.servers import alone
 from tests.stores import NAME, copied
 
 NAMES = ["a", "hidden-b", "c", "hidden-d", "hidden-e", "f", "g", "hidden-h"]
@@ -119,81 +113,3 @@ def test_a_token_of_another_kind_is_refused(stores, row):
     assert caught.value.get_http_status_code() == 400
     with pytest.raises(MlflowException, match="a token of another kind"):
         search(ViewType.ALL, 3, page_token=base64.b64encode(b"[1]"))
-
-
-QUERY = (
-    "query Q($d: MlflowSearchModelVersionsInput!)"
-    "{mlflowSearchModelVersions(input:$d){modelVersions{name} nextPageToken}}"
-)
-
-
-@pytest.mark.slow
-def test_a_denied_account_counts_by_no_token_what_is_hidden(tmp_path):
-    """The whole server, with MLflow's own permissions; a filter fits something hidden or not."""
-    with alone.running(serving.MLFLOW, alone.with_logins(tmp_path)) as (address, _):
-        ask = _asking(address)
-        mlflow = "/api/2.0/mlflow"
-        _fill(ask, mlflow)
-        for who, sees in (("admin", True), ("person", False)):
-            for path, body in _questions(mlflow):
-                fits, fails = (
-                    ask(who, path.replace("WORD", word), body and body.replace("WORD", word))
-                    for word in ("acme", "axme")
-                )
-                assert fits[0] == fails[0] == 200, (path, fits, fails)
-                assert (fits[1] != fails[1]) == sees, (who, path, fits, fails)
-
-
-def _questions(mlflow):
-    """Yield paths and bodies of lists, each with a filter for a word of a hidden text."""
-    words = {"max_results": 1, "filter": "tags.note LIKE '%WORD%'"}
-    for kind in ("model-versions", "registered-models"):
-        yield f"{mlflow}/{kind}/search?{urllib.parse.urlencode(words)}", None
-    either = words | {"filter": "tags.note LIKE '%e%' AND tags.note LIKE '%WORD%'"}
-    yield f"{mlflow}/experiments/search", json.dumps(either)
-    data = {"d": {"maxResults": 1, "filter": words["filter"]}}
-    yield "/graphql", json.dumps({"query": QUERY, "variables": data})
-
-
-def _fill(ask, mlflow):
-    """Make what is hidden from a person, twice of each, and the person."""
-    while not ask("admin", "/health")[0]:
-        time.sleep(0.2)
-    user = {"username": "person", "password": "of-the-lab-alone"}
-    assert ask("admin", f"{mlflow}/users/create", json.dumps(user))[0] == 200
-    tags = [{"key": "note", "value": "for acme"}]
-    for name in ("hidden-a", "hidden-b"):
-        made = ask("admin", f"{mlflow}/experiments/create", json.dumps({"name": name}))
-        number = json.loads(made[1])["experiment_id"]
-        note = {"experiment_id": number, **tags[0]}
-        ask("admin", f"{mlflow}/experiments/set-experiment-tag", json.dumps(note))
-        model = json.dumps({"name": name, "tags": tags})
-        assert ask("admin", f"{mlflow}/registered-models/create", model)[0] == 200
-        run = ask("admin", f"{mlflow}/runs/create", json.dumps({"experiment_id": number}))
-        run = json.loads(run[1])["run"]["info"]
-        source = f"{run['artifact_uri']}/package"
-        version = {"name": name, "source": source, "run_id": run["run_id"], "tags": tags}
-        for _ in range(2):
-            assert ask("admin", f"{mlflow}/model-versions/create", json.dumps(version))[0] == 200
-        for kind, which in (("experiment", number), ("registered_model", name)):
-            grant = {"username": "person", "resource_type": kind, "resource_id": which}
-            grant |= {"permission": "DENY"}
-            path = "/api/3.0/mlflow/users/permissions/grant"
-            assert ask("admin", path, json.dumps(grant))[0] == 200
-
-
-def _asking(address):
-    def ask(name, path, body=None):
-        login = base64.b64encode(f"{name}:of-the-lab-alone".encode()).decode()
-        heads = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
-        data = None if body is None else body.encode()
-        try:
-            asked = urllib.request.Request(f"http://{address}{path}", data, heads)
-            with urllib.request.urlopen(asked, timeout=60) as answer:
-                return answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read()
-        except OSError:
-            return 0, b""
-
-    return ask
