@@ -52,16 +52,20 @@ def main() -> None:
                          ("owner: a process of its own", process)):  # fmt: skip
         _row(name, [1e3 * each for each in _commands(launch)])
     print(f"{f'from a fault to the stop, ms, of {REPEATS}':36s}{'median':>8s}{'':8s}{'most':>8s}")
-    stops: dict[str, Callable[[], float]] = {
-        **{f"driver: {fault}": partial(_stopped, fault) for fault in FAULTS},
-        **{f"client: {number.name}": partial(_client, number) for number in SIGNALS},
-        **{f"owner: {number.name}": partial(_owner, number) for number in SIGNALS},
-    }
-    most = {
-        name: _few(name, [1e3 * stop() for _ in range(REPEATS)]) for name, stop in stops.items()
-    }
-    latest = {name: FAULTS.get(name.removeprefix("driver: "), SILENT) for name in stops}
-    if late := [f"{name} ({latest[name]:g} ms)" for name in most if most[name] > latest[name]]:
+    rows: list[tuple[str, float, Callable[[], float]]] = [
+        *(
+            (f"driver: {fault}", latest, partial(_stopped, fault))
+            for fault, latest in FAULTS.items()
+        ),
+        *((f"client: {number.name}", SILENT, partial(_client, number)) for number in SIGNALS),
+        *((f"owner: {number.name}", SILENT, partial(_owner, number)) for number in SIGNALS),
+    ]
+    late = [
+        f"{name} ({latest:g} ms)"
+        for name, latest, stop in rows
+        if _few(name, [1e3 * stop() for _ in range(REPEATS)]) > latest
+    ]
+    if late:
         raise SystemExit(f"stopped later than allowed: {', '.join(late)}")
 
 

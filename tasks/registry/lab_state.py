@@ -128,4 +128,6 @@ def refuse_without_servers(state: Path) -> None:
         return
     if is_marked(state):
         expected = "`ricochet up --config FILE` to run, or MLFLOW_TRACKING_URI"
+        if os.environ.get("PREFECT_API_URL"):  # addresses of an `up` that runs are not looked up
+            expected = "MLFLOW_TRACKING_URI beside PREFECT_API_URL"
         raise BadInput(str(state), f"{FOUND}, and no servers of it", expected)

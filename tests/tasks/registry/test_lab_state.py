@@ -86,10 +86,14 @@ def test_neither_a_program_nor_a_backup_takes_another_store_for_a_lab_s(state, m
 
 
 def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    for name in ("MLFLOW_TRACKING_URI", "PREFECT_API_URL"):
+        monkeypatch.delenv(name, raising=False)
     lab_state.refuse_without_servers(tmp_path)
     lab_state.mark(tmp_path, database=True)
     with pytest.raises(BadInput, match="no servers of it, expected `ricochet up --config FILE`"):
+        lab_state.refuse_without_servers(tmp_path)
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:4200/api")
+    with pytest.raises(BadInput, match="expected MLFLOW_TRACKING_URI beside PREFECT_API_URL"):
         lab_state.refuse_without_servers(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
     lab_state.refuse_without_servers(tmp_path)
