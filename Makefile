@@ -13,18 +13,22 @@ PYTEST = $(VENV)/bin/python -m pytest
 DVC = $(VENV)/bin/python -P -m ricochet.tasks.recordings.dvc_program
 WORKERS ?= 2
 # Annotations of the science are checked as its own tests run, an int passing for a float; that takes
-# two to five times as long, so the others run without.
-TYPED = ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
-OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py)
+# two to five times as long, so CI checks those of the shelves, `make proofs` those of the systems.
+TYPED = --jaxtyping-packages="ricochet.models,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
+SHELVES = $(filter-out tests/models/systems tests/models/__pycache__,$(patsubst %/.,%,$(wildcard tests/models/*/.))) \
+	$(wildcard tests/models/test_*.py)
+OTHERS = $(filter-out tests/models tests/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/.))) $(wildcard tests/test_*.py) \
+	tests/models/systems
 # Where the long tests are; the others need not be imported for them. They wait much of their time,
 # so there is one worker more.
 SLOW = $(sort $(shell grep -rl --include="test_*.py" "mark\.slow" tests))
-# Whose loops take three to sixty times as long with every call checked.
+# Whose loops take three to sixty times as long with every call checked, which is too long.
 LOOPS = drawers/tracking/test_follower drawers/kinematics/test_scene drawers/belief/test_weighing \
 	air_hockey/puck/test_flights air_hockey/puck/test_recorded_modes air_hockey/test_simulator_contacts \
 	air_hockey/test_agent air_hockey/arm/test_sampling_mpc air_hockey/shots/test_angle_policies \
 	batting/planning/test_rate batting/impacts/test_misfits bouncing_ball/listening/test_bounce_chains
-UNTYPED = $(LOOPS:%=tests/models/systems/%.py) tests/models/inference/test_methods_on_motions.py
+UNTYPED = $(LOOPS:%=tests/models/systems/%.py)
+MOTIONS = tests/models/inference/test_methods_on_motions.py
 # Where tests keep their folders: in memory, of which they take less than 1 GB, since databases wait for
 # a disk; where 8 GB are free and programs of tests may run there, which containers forbid.
 MEMORY := $(shell awk '$$1 == "MemAvailable:" && $$2 > 8000000 { free = 1 } \
@@ -114,15 +118,16 @@ fast slow proofs: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 
 # A file's tests run on one worker, so that what they share is made once.
 fast: setup ## tests of a second or two each
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models $(UNTYPED:%=--ignore=%) --jaxtyping-packages="$(TYPED)"
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(OTHERS) $(UNTYPED)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(SHELVES) --ignore=$(MOTIONS) $(TYPED)
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile $(OTHERS) $(MOTIONS)
 
 slow: setup ## the long tests: studies, recovery, crashes, servers
 	$(PYTEST) -q -n $(shell expr $(WORKERS) + 1) --dist loadfile -m "slow and not proof" --durations=30 --durations-min=8 $(SLOW)
 
 test: fast slow ## all tests but the proofs
 
-proofs: setup ## long recoveries and coverages, by hand
+proofs: setup ## long recoveries and coverages, and the systems' annotations, by hand
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile tests/models/systems $(UNTYPED:%=--ignore=%) $(TYPED)
 	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m proof
 
 lint: setup ## style and format
