@@ -3,7 +3,8 @@
 Whether a run is complete, and with what result, this process alone knows. A server could say that
 one had ended which never began, that it is to be repeated, without end, where its result lies and
 how that is to be read: as code, or by a block that writes files where it likes. Nothing of that is
-believed: no run of ours is repeated by the server and no result is stored.
+believed: no run of ours is repeated by the server and no result is stored. An end that a server
+refuses, or to which it has no answer, is said in a line: what was computed or registered stays so.
 
 Prefect cancels a run, at whatever instruction it is, when the lease of its deployment's slot is not
 renewed. A server may invent a lease, and a true one is lost while a server or its database is away
@@ -18,10 +19,14 @@ from uuid import UUID
 
 from prefect import flow_engine, results
 from prefect.client.schemas.objects import State
+from prefect.exceptions import PrefectSignal
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.console.progress import announce
 
 SERVER = "Prefect's server"
+REFUSALS = (Exception, PrefectSignal)
+"""How Prefect's client says that a state was not accepted: `Abort` is no exception to it."""
 
 
 def refuse_false() -> None:
@@ -54,13 +59,30 @@ def _refuse_states() -> None:
 
     @functools.wraps(ask)
     def asked(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
-        return check(state, ask(client, state, *rest, **named))
+        try:
+            return check(state, ask(client, state, *rest, **named))
+        except REFUSALS as error:
+            if not _has_ended(state, error):
+                raise
+            return state
 
     @functools.wraps(ask_soon)
     async def asked_soon(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
-        return check(state, await ask_soon(client, state, *rest, **named))
+        try:
+            return check(state, await ask_soon(client, state, *rest, **named))
+        except REFUSALS as error:
+            if not _has_ended(state, error):
+                raise
+            return state
 
     _replace(engine, propose_state_sync=asked, propose_state=asked_soon)
+
+
+def _has_ended(state: State[Any], error: BaseException) -> bool:
+    """Return whether a run is over, after an answer that does not accept its state; say so."""
+    if state.is_final():
+        announce(f"{SERVER}: does not show that a run is {state.type.value}: {error}")
+    return state.is_final()
 
 
 def _refuse_stored_results() -> None:

@@ -24,8 +24,8 @@ print(own())
 """
 OURS = "from ricochet.flows.prefect_options import FLOW", "**FLOW"
 
-GONE = "410 Gone"
-"""Stands for the answer that what was asked for is there no more."""
+GONE, BROKEN = "410 Gone", "500 Internal Server Error"
+"""Stand for the answers that what was asked for is there no more, and that a database is away."""
 
 
 def state(kind, **more):
@@ -44,6 +44,15 @@ def reject(instead):
     """Return the answer that a run is in another state than was proposed."""
     reason = {"type": "reject_details", "reason": "x"}
     return {"state": instead, "status": "REJECT", "details": reason}
+
+
+def abort(reason):
+    """Return the answer that a run is to be left."""
+    return {
+        "state": None,
+        "status": "ABORT",
+        "details": {"type": "abort_details", "reason": reason},
+    }
 
 
 def accept(proposed):
@@ -70,7 +79,8 @@ def stranger(known):
             found = found(json.loads(asked)) if callable(found) else found
             missing = "csrf" in self.path
             content = json.dumps("3.8.8" if "version" in self.path else found).encode()
-            done = 410 if found == GONE else 201 if self.command == "POST" else 200
+            done = 201 if self.command == "POST" else 200
+            done = int(found[:3]) if found in (GONE, BROKEN) else done
             self.send_response(404 if missing else done)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))

@@ -8,7 +8,16 @@ import uuid
 
 import pytest
 
-from tests.flows.servers.false_prefect import GONE, accept, answers, reject, run, state
+from tests.flows.servers.false_prefect import (
+    BROKEN,
+    GONE,
+    abort,
+    accept,
+    answers,
+    reject,
+    run,
+    state,
+)
 
 LIES = 3
 """Times that a stranger has a run repeated; Prefect's engine would go on for ever."""
@@ -42,6 +51,26 @@ def test_a_run_is_repeated_by_prefect_s_flows_and_not_by_ours(tmp_path, ours, bo
     ended = run(tmp_path, answers(set_state), ours, body)
     assert ended.stdout.count("body") == (1 if ours else 1 + LIES), ended.stderr
     assert not ours or f"for a run that is {ends}" in ended.stderr
+
+
+ENDS = {
+    "cancelled": reject(state("CANCELLED")),
+    "paused": reject(state("PAUSED")),
+    "abort": abort("no\x1b[2Jway"),
+    "a database that is away": BROKEN,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", ENDS.values(), ids=ENDS.keys())
+def test_an_end_that_is_refused_changes_no_result(tmp_path, answer):
+    """What was registered was said to have failed; of a capture nothing was said at all."""
+    known = answers(
+        lambda asked: answer if asked["state"]["type"] == "COMPLETED" else accept(asked)
+    )
+    ended = run(tmp_path, known, ours=True)
+    assert ended.stdout.split() == ["body", "own"] and ended.returncode == 0, ended.stderr
+    assert "does not show that a run is COMPLETED" in ended.stderr and "\x1b[2J" not in ended.stderr
 
 
 WHILE_RENEWED = """
