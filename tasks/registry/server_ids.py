@@ -6,7 +6,7 @@ number that its database makes of it: of `03` nobody is denied anything, and it 
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from ricochet.tasks.registry.server_methods import checked, refusal
@@ -31,7 +31,7 @@ def bound(store: Any) -> None:
 def _refuse(given: dict[str, Any]) -> None:
     for name in NAMES:
         value = given.get(name)
-        stated: Iterable[Any] = value if isinstance(value, list | tuple | set) else [value]
-        for each in stated:
+        several = isinstance(value, Collection) and not isinstance(value, str)
+        for each in value if several else [value]:  # lists of messages are no `list`
             if each is not None and NUMBER.fullmatch(str(each)) is None:
                 raise refusal(f"the experiment {str(each)[:40]!r}", "its number")

@@ -35,10 +35,19 @@ def bound(*stores: Any, longest: float | None = None) -> None:
 
 
 def _refuse(context: Any) -> Exception | None:
-    """Have what was given up be refused: MLflow's client asks again where a server is busy."""
+    """Have what was given up be refused: MLflow's client asks again where a server is busy.
+
+    What a database says of texts or numbers that it does not take may quote what is not to be read.
+    """
+    from sqlalchemy.exc import DataError
+
     error = context.original_exception
-    given_up = str(error) == "interrupted" or getattr(error, "pgcode", None) == CANCELLED
-    return refusal("a question that takes long", "one of fewer texts or runs") if given_up else None
+    if str(error) == "interrupted" or getattr(error, "pgcode", None) == CANCELLED:
+        return refusal("a question that takes long", "one of fewer texts or runs")
+    asked = str(context.statement).lstrip().upper().startswith("SELECT")
+    if asked and isinstance(context.sqlalchemy_exception, DataError):
+        return refusal("a question that the database does not take", "other texts or numbers")
+    return None
 
 
 def _say(made: Any, words: str) -> None:

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from mlflow.exceptions import MlflowException
+from mlflow.protos.service_pb2 import SearchDatasets
 from mlflow.server import handlers
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
@@ -47,6 +48,11 @@ def test_a_number_in_another_form_is_no_experiment(store, number):
             ask()
         assert caught.value.get_http_status_code() == 400
     assert store.search_runs(["0"], "", 3) == [] and store.get_experiment("0").name == "Default"
+    message = SearchDatasets(experiment_ids=["0"])
+    assert store._search_datasets(message.experiment_ids) == []
+    message.experiment_ids.append(number)
+    with pytest.raises(MlflowException, match="expected its number"):
+        store._search_datasets(message.experiment_ids)
 
 
 def test_each_method_that_the_server_calls_with_a_number_looks_at_it(store):

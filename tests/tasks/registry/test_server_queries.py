@@ -11,7 +11,7 @@ from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
 from sqlalchemy import text
 
-from ricochet.tasks.registry import server_queries
+from ricochet.tasks.registry import server_queries, server_searches
 from tests import postgres
 from tests.stores import NAME, copied
 
@@ -54,17 +54,44 @@ def test_sqlite_looks_at_the_clock_between_texts_that_are_compared_for_long(tmp_
     engine.dispose()
 
 
-@pytest.mark.slow
-def test_postgresql_gives_up_what_takes_long(tmp_path, monkeypatch):
-    with postgres.running("runs") as database:
-        pgpass = tmp_path / "pgpass"
+@pytest.fixture(scope="module")
+def of_postgresql(tmp_path_factory):
+    """A store in PostgreSQL."""
+    folder = tmp_path_factory.mktemp("runs")
+    with postgres.running("runs") as database, pytest.MonkeyPatch.context() as patch:
+        pgpass = folder / "pgpass"
         pgpass.write_text(database.pgpass)
         os.chmod(pgpass, 0o600)
-        monkeypatch.setenv("PGPASSFILE", str(pgpass))
-        store = Runs(database.address("runs"), (tmp_path / "artifacts").as_uri())
+        patch.setenv("PGPASSFILE", str(pgpass))
+        store = Runs(database.address("runs"), (folder / "artifacts").as_uri())
         server_queries.bound(store, longest=LONGEST)
-        try:
-            assert given_up(store) >= 2 * LONGEST
-            assert len(store.search_experiments()) == 1
-        finally:
-            store.engine.dispose()
+        server_searches.bound(store)
+        yield store
+        store.engine.dispose()
+
+
+@pytest.mark.slow
+def test_postgresql_gives_up_what_takes_long(of_postgresql):
+    assert given_up(of_postgresql) >= 2 * LONGEST
+    assert len(of_postgresql.search_experiments()) == 1
+
+
+@pytest.mark.slow
+def test_no_error_says_whether_a_pattern_fits_a_row_that_may_not_be_read(of_postgresql):
+    """Half an escape at its end was one where a name began so, and quoted what was asked."""
+
+    def asked(pattern):
+        with of_postgresql.ManagedSessionMaker() as session:
+            words = text("SELECT name FROM experiments WHERE name LIKE :pattern")
+            return session.execute(words, {"pattern": pattern}).all()
+
+    def refused(words):
+        with pytest.raises(MlflowException) as caught:
+            of_postgresql.search_experiments(filter_string=words)
+        return str(caught.value)
+
+    assert asked("Dex%\\") == []
+    with pytest.raises(MlflowException, match="found a question that the database does not take"):
+        asked("Def%\\")
+    assert refused("name LIKE 'Def%\\'") == refused("name LIKE 'Dex%\\'")
+    assert of_postgresql.search_experiments(filter_string="name LIKE 'Def%\\\\'") == []
