@@ -31,7 +31,9 @@ def bound(store: Any) -> None:
 def _refuse(given: dict[str, Any]) -> None:
     for name in NAMES:
         value = given.get(name)
-        several = isinstance(value, Collection) and not isinstance(value, str)
-        for each in value if several else [value]:  # lists of messages are no `list`
+        stated: Collection[Any] = [value]
+        if isinstance(value, Collection) and not isinstance(value, str):
+            stated = value  # a message's is no `list`
+        for each in stated:
             if each is not None and NUMBER.fullmatch(str(each)) is None:
                 raise refusal(f"the experiment {str(each)[:40]!r}", "its number")
