@@ -9,6 +9,8 @@ import sys
 import threading
 import uuid
 
+import pytest
+
 NOW = "2026-01-01T00:00:00+00:00"
 KNOWN = {"created": NOW, "updated": NOW, "name": "x"}
 VERB = """
@@ -22,6 +24,8 @@ def own():
 
 print(own())
 """
+WHOSE = [pytest.param(False, marks=pytest.mark.proof), True]
+"""Whether a flow has our options: that it needs them is shown by hand."""
 OURS = "from ricochet.flows.prefect_options import FLOW", "**FLOW"
 
 GONE, BROKEN = "410 Gone", "500 Internal Server Error"

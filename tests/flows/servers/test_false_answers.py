@@ -11,6 +11,7 @@ import pytest
 from tests.flows.servers.false_prefect import (
     BROKEN,
     GONE,
+    WHOSE,
     abort,
     accept,
     answers,
@@ -24,7 +25,7 @@ LIES = 3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("ours", WHOSE)
 def test_a_result_in_an_answer_is_returned_by_prefect_s_flows_and_not_by_ours(tmp_path, ours):
     ended = run(tmp_path, answers(reject(state("COMPLETED", data={"of": "a stranger"}))), ours)
     assert "body" not in ended.stdout, ended.stderr
@@ -33,7 +34,7 @@ def test_a_result_in_an_answer_is_returned_by_prefect_s_flows_and_not_by_ours(tm
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("ours", WHOSE)
 @pytest.mark.parametrize(
     ("body", "ends", "instead"),
     [
@@ -83,7 +84,7 @@ WHILE_RENEWED = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("ours", WHOSE)
 def test_an_invented_lease_ends_prefect_s_flows_and_not_ours(tmp_path, ours):
     known, lease = answers(accept), {"deployment_concurrency_lease_id": str(uuid.uuid4())}
     run_with_lease = {**known[""], "state": state("PENDING", state_details=lease)}

@@ -11,7 +11,7 @@ import uuid
 import cloudpickle
 import pytest
 
-from tests.flows.servers.false_prefect import KNOWN, accept, answers, run, state
+from tests.flows.servers.false_prefect import KNOWN, WHOSE, accept, answers, run, state
 
 BLOCK = "00000000-0000-4000-8000-000000000001"
 
@@ -68,7 +68,7 @@ class Code:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["COMPLETED", "FAILED"])
-@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("ours", WHOSE)
 def test_a_result_that_is_code_is_run_by_prefect_s_flows_and_not_by_ours(tmp_path, kind, ours):
     mark, place = tmp_path / "ran", tmp_path / "result"
     result = base64.encodebytes(cloudpickle.dumps(Code(mark))).decode()
@@ -80,7 +80,7 @@ def test_a_result_that_is_code_is_run_by_prefect_s_flows_and_not_by_ours(tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ours", [False, True])
+@pytest.mark.parametrize("ours", WHOSE)
 def test_a_block_writes_a_file_of_the_stranger_s_for_prefect_s_flows_and_not_for_ours(
     tmp_path, ours
 ):

@@ -76,7 +76,7 @@ def lists(root):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ups", [2, 4])
+@pytest.mark.parametrize("ups", [2, pytest.param(4, marks=pytest.mark.proof)])
 def test_a_digest_that_is_a_path_is_refused(root, ups):
     """It led out of the cache, and had the file there written over, or removed."""
     _, entries = listed(root)
@@ -94,7 +94,14 @@ def test_a_digest_that_is_a_path_is_refused(root, ups):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["a pipe", "a folder", "a device"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "a pipe",
+        pytest.param("a folder", marks=pytest.mark.proof),
+        pytest.param("a device", marks=pytest.mark.proof),
+    ],
+)
 def test_a_list_that_is_no_file_is_refused_at_once(root, kind):
     place, _ = listed(root)
     place.unlink()
@@ -160,7 +167,10 @@ print(place)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("link", "target", "path"),
-    [("data", ".git", "data/hooks/post-index-change"), ("a", "../home", "a/b/new")],
+    [
+        ("data", ".git", "data/hooks/post-index-change"),
+        pytest.param("a", "../home", "a/b/new", marks=pytest.mark.proof),
+    ],
 )
 def test_what_is_fetched_goes_by_no_link_that_came_with_a_clone(root, link, target, path):
     digest = put(root, EVIL)
@@ -205,7 +215,11 @@ def test_what_others_put_into_a_cache_is_compared(root):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "source", ["path: data\n  repo:\n    url: {0}/other\n", "path: s3://bucket/data\n"]
+    "source",
+    [
+        "path: data\n  repo:\n    url: {0}/other\n",
+        pytest.param("path: s3://bucket/data\n", marks=pytest.mark.proof),
+    ],
 )
 def test_nothing_is_imported_whose_settings_nobody_has_looked_at(root, source, tmp_path):
     (root / "data.dvc").write_text(

@@ -18,6 +18,7 @@ LOGIN = """['remote "lab"']
     custom_auth_header = X-Token
     password = secret
 """
+LOGINS = ["basic", pytest.param("custom", marks=pytest.mark.proof)]
 PULL = [sys.executable, "-P", "-m", dvc_program.__name__, "pull", "data.dvc"]
 BASIC = "Basic bGFiOnNlY3JldA=="
 
@@ -77,7 +78,7 @@ def pulled(root, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("login", ["basic", "custom"])
+@pytest.mark.parametrize("login", LOGINS)
 def test_a_login_is_sent_to_its_remote_alone(root, pulled, login):
     with serving(root / "store") as (right, address):
         done = pulled(address, login)
@@ -88,7 +89,7 @@ def test_a_login_is_sent_to_its_remote_alone(root, pulled, login):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("login", ["basic", "custom"])
+@pytest.mark.parametrize("login", LOGINS)
 @pytest.mark.parametrize("head", ["Location", "URI"])
 def test_no_way_to_another_server_is_followed_with_a_login(root, pulled, login, head):
     with serving(root) as (other, elsewhere), serving(root, (head, elsewhere)) as (_, address):

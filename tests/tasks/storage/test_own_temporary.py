@@ -33,6 +33,8 @@ STARTS = """
 from mlflow.server.assistant import session
 session.reap_stale_sandbox_homes()
 """
+APART = [pytest.param(False, marks=pytest.mark.proof), True]
+"""Whether a program has a folder of its own: that it needs it is shown by hand."""
 STORE = """
 import sys
 from mlflow.tracking import MlflowClient
@@ -66,7 +68,7 @@ def run(program: str, shared: Path, *words: str, apart: bool) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("apart", APART)
 @pytest.mark.parametrize("program", [TRAINS, RUNNER], ids=["torch", "prefect"])
 def test_names_that_another_user_took_stop_nothing(
     tmp_path: Path, prefect_api: str, monkeypatch: pytest.MonkeyPatch, program: str, apart: bool
@@ -79,7 +81,7 @@ def test_names_that_another_user_took_stop_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("apart", APART)
 def test_a_server_removes_nothing_through_a_link_of_another_user(
     tmp_path: Path, apart: bool
 ) -> None:
