@@ -1,3 +1,3 @@
 """What the tests of backups share."""
 
-from tests.tasks.backups.states import state  # noqa: F401
+from tests.tasks.backups.states import made_state, state  # noqa: F401
