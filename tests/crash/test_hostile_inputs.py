@@ -4,12 +4,16 @@
 cases there are, how many were answered badly, the most memory that one took and the slowest.
 """
 
+import copy
+import functools
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -72,10 +76,18 @@ def result(path: Path) -> object:
     return calibrated_ball.of_result(calibrated_ball.read(path), "plan")
 
 
+@functools.cache
+def one_joint() -> mujoco.MjModel:
+    """Return a model that is read, compiled once: a process each."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model.xml"
+        joint = hostile_tables.ONE_JOINT.replace("<joint ", '<joint name="j" ')
+        model.write_bytes(hostile_tables.model(joint))
+        return model_files.read(model)
+
+
 def cart(path: Path) -> object:
-    model = path.with_name("model.xml")
-    model.write_bytes(hostile_tables.model(hostile_tables.ONE_JOINT))
-    return model_parameters.read(path, model_files.read(model))
+    return model_parameters.read(path, one_joint())
 
 
 READERS: dict[str, tuple[str, Reader]] = {
@@ -248,12 +260,26 @@ TEXTS = {
 }
 
 
+def once(parse: Callable[[str, str], object]) -> Callable[[str, str], object]:
+    """Return what reads a text once, whatever it is of; what is refused is so each time."""
+    found: dict[str, object] = {}
+
+    def kept(text: str, where: str) -> object:
+        if text not in found:
+            found[text] = parse(text, where)
+        return copy.deepcopy(found[text])
+
+    return kept
+
+
 def test_every_setting_refuses_what_is_out_of_its_range_or_means_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    read = settings._read
-    shipped = read(settings.PARAMS_FILE, settings._types(catalogue.sections()))
+    types = settings._types(catalogue.sections())
+    shipped = settings._read(settings.PARAMS_FILE, types)
+    monkeypatch.setattr(settings, "_types", lambda _: types)
     monkeypatch.setattr(settings, "_read", lambda *_: dict(shipped))
+    monkeypatch.setattr(settings.checked_yaml, "parse", once(settings.checked_yaml.parse))
     sizes = {"free_space", "log_size"}  # of which so many bytes are a meaning
     meaning = {"no text", "a long text"}  # of null, and of texts, which a name or a file may be
     for section, kind in catalogue.sections():
