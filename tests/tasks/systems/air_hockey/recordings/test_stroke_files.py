@@ -16,6 +16,32 @@ from ricochet.tasks.systems.air_hockey.settings import Hockey
 from ricochet.tasks.training.steps import TrainingRequest
 
 
+@pytest.fixture(scope="module")
+def plans():
+    """What was planned for how many episodes and steps from which seed, for the whole file."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def planned(request, plans, monkeypatch):
+    """Plan the same once, but where a test is about that."""
+    plan = stroke_files.recording_plan.plan
+
+    def kept(table, *, draw, **words):
+        key = (repr(table), *sorted(words.items()), str(draw.bit_generator.state))
+        if key not in plans:
+            plans[key] = plan(table, draw=draw, **words)
+        return plans[key]
+
+    if "anew" not in request.fixturenames:
+        monkeypatch.setattr(stroke_files.recording_plan, "plan", kept)
+
+
+@pytest.fixture
+def anew():
+    """Plan each time."""
+
+
 @pytest.fixture
 def request_(tmp_path: Path) -> TrainingRequest:
     return of(tmp_path)
@@ -46,7 +72,7 @@ def test_strokes_and_throws_are_written_with_what_to_do(request_, tmp_path):
     assert not request_.out.exists()
 
 
-def test_the_same_seed_writes_the_same_numbers(request_, tmp_path):
+def test_the_same_seed_writes_the_same_numbers(request_, tmp_path, anew):
     for name in ("a.npz", "b.npz"):
         stroke_files.write(request_, tmp_path / name)
     with np.load(tmp_path / "a.npz") as one, np.load(tmp_path / "b.npz") as other:
