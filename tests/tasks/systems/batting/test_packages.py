@@ -156,7 +156,7 @@ def test_names_are_of_this_kind_alone_and_bad_ones_are_refused() -> None:
 
 
 def test_reading_needs_no_compiler_and_no_server(tmp_path: Path) -> None:
-    """A robot reads a package, and its controller, with numpy alone."""
+    """A robot reads a package, and its controller, with numpy alone; of a plan few swings here."""
     batters.written(tmp_path / "package")
     code = (
         "import sys\n"
@@ -166,7 +166,11 @@ def test_reading_needs_no_compiler_and_no_server(tmp_path: Path) -> None:
         "real = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda n, p=None: None if n == 'numba' else real(n, p)\n"
         "import numpy as np\n"
+        "from ricochet.models.systems.batting.planning import rate, swings\n"
         "from ricochet.tasks.systems.batting import agents\n"
+        "from ricochet.tasks.systems.batting.studies import rows\n"
+        "swings.RATES = swings.RATES[::4]\n"
+        "rate.FIRST_LOOK, rate.FINALISTS, rows.SCENARIOS = 2, 1, 3\n"
         f"agent = agents.load({str(tmp_path / 'package')!r})\n"
         "agent.settings = agent.settings.__class__(200, 100, 1, 100)\n"
         "agent.see(0.0, np.array([0.05, 0.1]), 0.0)\n"

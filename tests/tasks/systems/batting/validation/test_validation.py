@@ -1,5 +1,7 @@
 """What is measured again distinguishes a sound package from one that was sharpened."""
 
+import functools
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +10,10 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.batting.impacts import inference
-from ricochet.models.systems.batting.impacts.believed_law import believed_law
 from ricochet.tasks.registry.packages import Package, read_package
 from ricochet.tasks.storage.files import sha256
 from ricochet.tasks.systems.batting import impact_files, infer_impacts, packages
+from ricochet.tasks.systems.batting.packages import Batter
 from ricochet.tasks.systems.batting.settings import BattingGate
 from ricochet.tasks.systems.batting.validation import gate, play, validation
 from tests.tasks.systems.batting import batters
@@ -26,26 +28,35 @@ def no_flights(monkeypatch):
     monkeypatch.setattr(play, "follow_flights", lambda *_, **__: [found] * 10)
 
 
+@functools.cache
+def sound_batter(content: bytes) -> Batter:
+    """Return what is learnt from half of a table; all tests have the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "impacts.csv"
+        file.write_bytes(content)
+        table = impact_files.read(file)
+    rows = table.impacts.take(~infer_impacts.held_out(table.rows - 2, 0.5))
+    draw = np.random.default_rng(0)
+    posterior = inference.infer(rows, draw)
+    return infer_impacts.batter_of(posterior, rows, draw)
+
+
 def learnt(
     folder: Path, narrower: float = 1.0, off: float = 0.0, quieter: float = 1.0, **of_table: float
 ) -> tuple[Package, Path]:
     """Return a package of a table: its draws nearer to their mean, off, or quieter."""
     file = written(folder, 200)
-    table = impact_files.read(file)
-    rows = table.impacts.take(~infer_impacts.held_out(table.rows - 2, 0.5))
-    draw = np.random.default_rng(0)
-    posterior = inference.infer(rows, draw)
-    mean = posterior.theta.mean(0)
-    theta = mean + (posterior.theta - mean) / narrower
+    found = sound_batter(file.read_bytes())
+    mean = found.theta.mean(0)
+    theta = mean + (found.theta - mean) / narrower
     theta[:, 0] -= off
     theta[:, 3:] /= quieter
-    right = believed_law(posterior, rows, draw)
+    right = found.law
     law = right._replace(
         restitution=float(theta[:, 0].mean()),
         normal_share=right.normal_share / quieter,
         tangential_share=right.tangential_share / quieter,
     )
-    found = infer_impacts.batter_of(posterior, rows, draw)
     made = replace(found, theta=theta, law=law, table=found.table._replace(**of_table))
     place = batters.written(folder / "package", made, sha256(file))
     return read_package(place, reader=packages.READER), file
