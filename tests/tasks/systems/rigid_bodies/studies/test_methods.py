@@ -26,7 +26,7 @@ def test_a_hundred_parameters_come_back_nearer_to_the_truth(name: str, windows: 
     problem = Problem(shooting, Shares(Limits(-WIDE, WIDE)), sigma=1.0, delta=1.0)
     generator = np.random.default_rng(1)
     chosen = synthetic_rows.SETTINGS[f"{name}-{'ss' if windows == 1 else 'ms'}"]
-    found = methods.infer(name, problem, budgets.steps(300), generator, chosen)
+    found = methods.infer(name, problem, budgets.steps(100), generator, chosen)
     assert found.shape == (100, 2)
     assert bool((found.abs() <= 9.0).all())
     away = (found - torch.tensor(throws.TRUTH)).square().sum(1).sqrt().median()
