@@ -37,6 +37,13 @@ def sound(*, rest: float = 8.0) -> np.ndarray:
     return samples.astype(np.float32)
 
 
+def hiss() -> np.ndarray:
+    """A quiet room for 7 s."""
+    samples = 1e-3 * np.random.default_rng(1).uniform(-1.0, 1.0, (1, 7 * RATE)).astype(np.float32)
+    samples[0, 0] = 1e-3
+    return samples
+
+
 def heard(listener: PlayedSound, path: Path, *, seconds: float = 60.0) -> list[str]:
     """Listen on a clock that ticks 10 ms a buffer, and return the lines."""
     said: list[str] = []
@@ -117,7 +124,7 @@ def test_what_is_lost_is_said_and_later_bounces_keep_their_times(tmp_path: Path)
                     yield Buffer(buffer.time, buffer.samples, xruns=min(lost, 1))
                     lost = 0
 
-    said = heard(Losing(RIG, sound()), tmp_path / "a.wav")
+    said = heard(Losing(RIG, sound()), tmp_path / "a.wav", seconds=3.0)
     (line,) = (line for line in said if "lost" in line)
     assert float(re.findall(r"at ([\d.]+) s: at least", line)[0]) == pytest.approx(begin, abs=0.02)
     kept = audio_files.read(tmp_path / "a.wav").samples
@@ -129,7 +136,7 @@ class Faulty(PlayedSound):
     """A card whose buffers all have faults from one time to another, s."""
 
     def __init__(self, begin: float, end: float) -> None:
-        super().__init__(RIG, sound())
+        super().__init__(RIG, hiss())
         self.begin, self.end = begin, end
 
     def buffers(self) -> Iterator[Buffer]:
@@ -159,9 +166,7 @@ def test_a_microphone_that_is_off_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_quiet_room_is_said_with_its_level(tmp_path: Path) -> None:
-    hiss = 1e-3 * np.random.default_rng(1).uniform(-1.0, 1.0, (1, 7 * RATE)).astype(np.float32)
-    hiss[0, 0] = 1e-3
-    assert heard(PlayedSound(RIG, hiss), tmp_path / "a.wav") == [
+    assert heard(PlayedSound(RIG, hiss()), tmp_path / "a.wav") == [
         "   5 s: no bounces yet, loudest sample -60 dB of full scale"
     ]
 
