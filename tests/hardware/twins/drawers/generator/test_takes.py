@@ -29,13 +29,18 @@ def test_a_take_has_what_was_asked_for(take: takes.Take) -> None:
     assert errors.std() == pytest.approx(takes.VISION_SD, rel=0.2)
 
 
-def test_equal_seeds_are_equal_and_the_ring_changes_no_motion(take: takes.Take) -> None:
-    again = takes.record(SHORT, 3)
+def test_equal_seeds_are_equal_and_the_ring_changes_no_motion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(takes, "REFERENCE_SECONDS", 4.0)  # of a take that sets levels alone
+    brief = replace(SHORT, seconds=2.0, light_off=1.5)
+    take, again = takes.record(brief, 3), takes.record(brief, 3)
     assert np.array_equal(take.samples, again.samples)
-    elsewhere = takes.record(replace(SHORT, array="ring-4", place="front"), 3)
+    elsewhere = takes.record(replace(brief, array="ring-4", place="front"), 3)
     assert len(elsewhere.samples) == 4
     assert np.array_equal(take.truth.position, elsewhere.truth.position)
-    assert not np.array_equal(take.truth.position, takes.record(SHORT, 4).truth.position)
+    assert np.ptp(take.truth.position) > 0.01  # it moves
+    assert not np.array_equal(take.truth.position, takes.record(brief, 4).truth.position)
 
 
 @pytest.mark.proof
