@@ -15,3 +15,11 @@ def tracker(tmp_path_factory, migrated_store):
 @pytest.fixture
 def package():
     return grid_packages.made()
+
+
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Draw no figure, of tests that look at none: each takes half a second."""
+    from ricochet.tasks.figures import style
+
+    monkeypatch.setattr(style, "to_png", lambda figure: b"no picture")

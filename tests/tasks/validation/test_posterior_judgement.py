@@ -39,7 +39,9 @@ def test_a_right_posterior_is_accepted(tmp_path, capsys) -> None:
     assert "accepted: 100 cases of 99 draws" in capsys.readouterr().out
 
 
-def test_a_posterior_with_half_the_variance_is_refused_with_exit_1(tmp_path, capsys) -> None:
+def test_a_posterior_with_half_the_variance_is_refused_with_exit_1(
+    tmp_path, capsys, without_pictures
+) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(files(tmp_path, arrays(2, divisor=2.0)))
     assert ended.value.code == 1

@@ -26,7 +26,7 @@ def find(tracker):
 
 
 @pytest.fixture
-def lab(empty_store, tmp_path):
+def lab(empty_store, tmp_path, without_pictures):
     """A store with a version, and what its validation is called by."""
     tracker = runs.connect(store=empty_store)
     tracker.client.create_registered_model(NAME)

@@ -44,6 +44,7 @@ def test_a_simulated_table_comes_back(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "held_out.png").stat().st_size > 10_000
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_without_rows_held_out_all_are_learnt_from(tmp_path: Path) -> None:
     result = result_of(written(tmp_path), tmp_path, hold_out=0.0)
     assert result["used"] == 120 and result["held_out"] is None
@@ -67,6 +68,7 @@ def test_the_same_table_and_seed_give_the_same_result(tmp_path: Path) -> None:
     assert first == again != result_of(file, tmp_path / "c", seed=1)
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
@@ -85,6 +87,7 @@ def test_a_mirrored_axis_is_one_line_and_the_run_goes_on(
     assert f"misfit: {line}" in infer_impacts.lines(result)
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_rows_far_from_the_law_are_rejected_as_such(tmp_path: Path) -> None:
     file = written(tmp_path)
     rows = file.read_text().splitlines()
@@ -141,6 +144,7 @@ def test_an_option_of_motions_is_not_taken(capsys: pytest.CaptureFixture[str]) -
     assert "found --rate, which it does not take" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_an_inference_is_registered_and_its_package_plays(tracker, tmp_path: Path) -> None:
     file = written(tmp_path)
     result = result_of(file, tmp_path / "out", name="batting-lab")

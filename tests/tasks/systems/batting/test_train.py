@@ -24,7 +24,7 @@ PROCEDURE = SYSTEM.trainings[0].load()
 
 
 @pytest.fixture
-def asked(monkeypatch) -> dict[str, int]:
+def asked(monkeypatch, without_pictures) -> dict[str, int]:
     """Impacts of a simulated table in place of the board's, and flights that are none."""
     counts = {"capture": 0, "flights": 0}
 

@@ -48,7 +48,9 @@ def test_the_figure_shows_each_role_with_its_interval() -> None:
     assert [line.get_xdata().tolist() for line in right.lines] == [[1.0, 2.0], [1.0, 1.0]]
 
 
-def test_a_validation_is_found_again_against_the_same_champion_alone(tmp_path, empty_store) -> None:
+def test_a_validation_is_found_again_against_the_same_champion_alone(
+    tmp_path, empty_store, without_pictures
+) -> None:
     tracker = runs.connect(store=empty_store)  # of its own: versions are counted
     tracker.client.create_registered_model(NAME)
     for _ in range(2):
