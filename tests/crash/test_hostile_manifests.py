@@ -148,7 +148,7 @@ JSON = st.recursive(
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_whatever_stands_anywhere_is_refused_or_means_something(written, manifest, data):
