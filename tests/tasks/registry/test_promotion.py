@@ -15,26 +15,50 @@ from ricochet.tasks.registry.verdicts import Check, Verdict
 from ricochet.tasks.registry.versions import Registered
 from ricochet.tasks.systems.bouncing_ball.grid_package import GRID
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
+from tests import grid_packages
 
 PASSED = Verdict((Check("all", True, "well", "well"),))
 REFUSED = Verdict((Check("coverage at 90 %", False, "0.44", "0.9"),))
 
 
-@pytest.fixture
-def versions(tracker, tmp_path, package, request):
-    """Three registered versions of a name of this test's own."""
-    name = f"ball-{abs(hash(request.node.nodeid))}"
+def three(tracker, name, place):
+    """Return three registered versions of a name."""
     found = []
     for number in range(3):
-        folder = tmp_path / f"package-{number}"
-        packages.write_package(
-            folder, dataclasses.replace(package, name=name, checks={"n": number}), reader=GRID
-        )
+        folder = place / f"package-{number}"
+        made = dataclasses.replace(grid_packages.made(), name=name, checks={"n": number})
+        packages.write_package(folder, made, reader=GRID)
         run = runs.open_run(tracker, "promotion", f"{name}-{number}", name=name, tags={})
         found.append(
             registry.register(tracker, name, folder, kind=POSTERIOR, run_id=run.run_id, tags={})
         )
     return found
+
+
+@pytest.fixture(scope="module")
+def registered(tracker, tmp_path_factory):
+    """Three versions, and their tags as they were registered."""
+    found = three(tracker, "ball-promoted", tmp_path_factory.mktemp("promoted"))
+    return found, [tags_of(tracker, each) for each in found]
+
+
+@pytest.fixture
+def versions(tracker, registered):
+    """Three registered versions, of which nobody has said anything yet, nor will have."""
+    found, tags = registered
+    yield found
+    name = found[0].name
+    for alias in tracker.client.get_registered_model(name).aliases:
+        tracker.client.delete_registered_model_alias(name, alias)
+    for version, before in zip(found, tags, strict=True):
+        for key in tags_of(tracker, version).keys() - before.keys():
+            tracker.client.delete_model_version_tag(name, version.version, key)
+        assert tags_of(tracker, version) == before
+    assert tracker.client.get_registered_model(name).aliases == {}
+
+
+def tags_of(tracker, version):
+    return dict(tracker.client.get_model_version(version.name, version.version).tags)
 
 
 @pytest.fixture
@@ -95,8 +119,8 @@ def test_a_version_that_is_not_there_moves_nothing(tracker, versions, log):
 
 
 @pytest.mark.slow
-def test_a_package_damaged_in_the_store_is_never_champion(tracker, versions, log, tmp_path):
-    first, second, _ = versions
+def test_a_package_damaged_in_the_store_is_never_champion(tracker, log, tmp_path):
+    first, second, _ = three(tracker, "ball-damaged", tmp_path / "made")
     promote(tracker, first)
     run_id = tracker.client.get_model_version(second.name, second.version).run_id
     (tmp_path / "checks.json").write_text("{}")
