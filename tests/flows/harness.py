@@ -136,3 +136,10 @@ def wait_for(condition, *, seconds):
             return found
         time.sleep(0.3)
     pytest.fail(f"not within {seconds} s")
+
+
+def groups_of(parent):
+    """Return the process groups that `up` started, all but its guard, which are no zombies."""
+    guard = guard_of(parent).pid
+    children = [child.pid for child in psutil.Process(parent).children() if child.pid != guard]
+    return [child for child in children if members(child)]

@@ -1,19 +1,16 @@
-"""`ricochet up`: both servers answer, a schedule fires by itself, and nothing is left behind."""
+"""`ricochet up`: what it refuses, whose ports are held, and what a killed one leaves."""
 
 import contextlib
 import grp
 import json
 import os
 import pwd
-import signal
 import socket
 import subprocess
-import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
-import psutil
 import pytest
 
 from ricochet.flows import cli
@@ -24,7 +21,7 @@ from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import contents, restore
 from ricochet.tasks.storage import process_ids, secret_files
-from tests.flows.harness import guard_of, members, started, wait_for
+from tests.flows.harness import groups_of, guard_of, members, started, wait_for
 
 
 def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
@@ -288,33 +285,6 @@ def test_while_servers_run_what_is_beside_them_is_done(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_up_answers_fires_a_schedule_and_leaves_nothing_behind(tmp_path):
-    """One test, since the servers take half a minute to start.
-
-    With a SQLAlchemy past its pin flows still run, and only schedules never fire.
-    """
-    with started(tmp_path, migrated=False) as running:
-        for address in (f"{running.mlflow}/health", f"{running.prefect}/api/health"):
-            with urllib.request.urlopen(address, timeout=10) as answer:
-                assert answer.status == 200
-        found = known_servers.find_running(tmp_path / "state")
-        assert (found["mlflow"], found["prefect"]) == (running.mlflow, running.prefect)
-        said = json.loads((tmp_path / "out" / "result.json").read_text())
-        addresses = {"mlflow": running.mlflow, "prefect": running.prefect}
-        assert said == {"schema": "ricochet.up/1", **addresses}
-        groups = groups_of(running.process.pid)
-        assert len(groups) in (4, 5)  # and a search for dead runs, at times
-        assert all(members(group) for group in groups)
-        wait_for((tmp_path / "ticks").exists, seconds=300)
-        running.process.send_signal(signal.SIGTERM)
-        assert running.process.wait(60) == 0
-        assert not any(members(group) for group in groups)
-        assert known_servers.find_running(tmp_path / "state") is None
-        paths = [path for path in (tmp_path / "state").rglob("*") if not path.is_symlink()]
-        assert len(paths) > 10 and not [path for path in paths if path.stat().st_mode & 0o077]
-
-
-@pytest.mark.slow
 def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(
     tmp_path, monkeypatch
 ):
@@ -338,10 +308,3 @@ def test_a_killed_up_leaves_nothing_and_what_its_guard_missed_the_next_up_ends(
         running.process.wait()
     wait_for(lambda: not any(members(group) for group in after), seconds=30)
     wait_for(lambda: len(list(files.iterdir())) == 1, seconds=30)  # a later verb removes that
-
-
-def groups_of(parent):
-    """Return the process groups that `up` started, all but its guard, which are no zombies."""
-    guard = guard_of(parent).pid
-    children = [child.pid for child in psutil.Process(parent).children() if child.pid != guard]
-    return [child for child in children if members(child)]

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.stores import with_prefect
+
 LOGGING = """
 version: 1
 formatters:
@@ -50,6 +52,7 @@ def test_a_file_in_the_working_directory_runs_nothing(tmp_path, name):
     ran, place = tmp_path / "ran", tmp_path / "logging.yml"
     place.write_text(LOGGING.format(ran=ran))
     (tmp_path / name).write_text(FILES[name].format(place=place))
+    with_prefect(tmp_path / "state" / "prefect")
     inherited = {key: each for key, each in os.environ.items() if not key.startswith("PREFECT")}
     own = {"RICOCHET_ARTIFACTS": str(tmp_path / "state"), "PYTHONPATH": os.pathsep.join(sys.path)}
     for program in (VERB.format(place=str(place)), PLAIN):
