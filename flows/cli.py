@@ -143,12 +143,15 @@ class _Nowhere(io.TextIOBase):
 
 def _call(verb: Verb, arguments: argparse.Namespace) -> Call:
     from ricochet.tasks.figures import matplotlib_settings
-    from ricochet.tasks.storage import current_folder
+    from ricochet.tasks.storage import current_folder, exchange
     from ricochet.tasks.storage.files import output_folder
+    from ricochet.tasks.storage.provenance import artifacts
     from ricochet.tasks.systems import catalogue
 
     if not verb.anywhere:
         current_folder.refuse_foreign()
+        if not verb.unfinished:
+            exchange.refuse_unfinished(artifacts())
     matplotlib_settings.ignore_files()
     return Call(
         arguments=arguments,

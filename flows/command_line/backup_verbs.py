@@ -114,8 +114,7 @@ def _stated(call: Call) -> "Stated | None":
         os.environ.pop(name, None)
     addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
     passwords = found.secrets_folder / "pgpass"
-    known = passwords if passwords.exists() else None
-    servers = {name: Server(each, known) for name, each in addresses.items() if each}
+    servers = {name: Server(each, passwords) for name, each in addresses.items() if each}
     if "://" in found.artifact_store:
         call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
     folder = found.artifact_store if "://" not in found.artifact_store else ""
@@ -210,5 +209,6 @@ VERBS = (
         restore,
         _restore_options,
         takes=Takes.JSON,
+        unfinished=True,
     ),
 )

@@ -93,6 +93,7 @@ class Verb:
         takes: The shared options that it offers.
         instead: An option of its own that may stand for the last of its words.
         anywhere: Whether it reads nothing where it starts, and may start where others write.
+        unfinished: Whether it may start where a restore to the outputs was killed before its end.
     """
 
     words: tuple[str, ...]
@@ -104,6 +105,7 @@ class Verb:
     takes: Takes = ALL
     instead: str = ""
     anywhere: bool = False
+    unfinished: bool = False
 
 
 def prepare_servers(announced: str = SERVERS, *, registry: bool = True) -> None:

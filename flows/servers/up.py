@@ -40,7 +40,7 @@ from ricochet.flows.servers.stopping import stoppable
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.figures import matplotlib_settings
 from ricochet.tasks.registry import lab_state
-from ricochet.tasks.storage import login_transport, process_ids, secret_files
+from ricochet.tasks.storage import exchange, login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
 from ricochet.tasks.upkeep_settings import Keep
@@ -165,6 +165,7 @@ def servers(
     what is to be done beside them. Before anything is deployed, dead runs have given up its slots,
     or half a minute has passed.
     """
+    exchange.refuse_unfinished(request.lab.state)  # before a folder is made in its place
     ports = (request.lab.mlflow_port, request.lab.prefect_port)
     with contextlib.ExitStack() as notes:
         sockets = notes.enter_context(listening.held(request.lab.host, ports))
@@ -267,18 +268,12 @@ def _refuse_a_second(state: Path) -> None:
 def _refuse_a_restore(state: Path) -> None:
     """Refuse to start while a backup is put back, which looks at the ledger with this lock.
 
-    So is what one left that was killed as it ended.
+    So is what one left that was killed.
     """
-    from ricochet.hardware import locks
-    from ricochet.tasks.backups import contents, restore
+    from ricochet.tasks.backups import contents
 
     contents.refuse_unfinished(state)
-    lock = restore.lock_of(state)
-    try:
-        with locks.hold(lock) if lock.exists() else contextlib.nullcontext():
-            return
-    except locks.BusyError as error:
-        raise BadInput(str(state), "a backup that is being put back", "none") from error
+    exchange.refuse_busy(state)
 
 
 def _kept() -> Keep:

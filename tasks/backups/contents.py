@@ -13,6 +13,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.recordings import dvc_publish, manifests
 from ricochet.tasks.registry import lab_state, local_store, promotion_log
+from ricochet.tasks.storage import exchange
 from ricochet.tasks.storage.provenance import artifacts, workplace
 
 MLFLOW, PREFECT = "mlflow/mlflow.db", "prefect/prefect.db"
@@ -62,7 +63,12 @@ class Stated:
 
 
 def refuse_unfinished(state: Path) -> None:
-    """Refuse a state whose databases may not hold what was put back: `BadInput`."""
+    """Refuse a state that a restore left which was killed, or whose databases may lack its content.
+
+    Raises:
+        BadInput: So it is.
+    """
+    exchange.refuse_unfinished(state)
     if (state / UNFINISHED).exists():
         expected = "a whole one: empty its databases (`dropdb`, `createdb`) and restore --replace"
         raise BadInput(str(state), "a restore that was killed as it ended", expected)

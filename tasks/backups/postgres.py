@@ -42,11 +42,17 @@ class Server:
 
     Attributes:
         address: `postgresql://user@host/name`.
-        passwords: libpq's password file; None is the user's own.
+        passwords: libpq's password file; None, and where there is none, is the user's own.
     """
 
     address: str
     passwords: Path | None = None
+
+    @property
+    def known_passwords(self) -> Path | None:
+        """Libpq's password file, if it is there."""
+        there = self.passwords is not None and self.passwords.exists()
+        return self.passwords if there else None
 
     def dump(self, target: Path) -> None:
         """Write all but accounts to a file, on the disk when this returns; BadInput if not."""
@@ -144,7 +150,8 @@ class Server:
         return [program, "--no-password", f"--dbname={self.address}", *words]
 
     def _variables(self) -> dict[str, str]:
-        own = {} if self.passwords is None else {"PGPASSFILE": str(self.passwords)}
+        known = self.known_passwords
+        own = {} if known is None else {"PGPASSFILE": str(known)}
         return {**os.environ, **own}
 
 

@@ -1,19 +1,18 @@
 """A backup put back, at its own place or at another: all of it or nothing.
 
 Every file is copied to a folder beside the state and its digest compared; MLflow's database is let
-name files at the new place; then the folder is renamed to the state. Until that nothing that was
-there is touched. What was there stays beside it under another name. Packages that a lab keeps in a
-folder of its own are put back there in the same way. A database in PostgreSQL, which must be empty,
-is filled just before that, in a transaction that is committed just afterwards.
+name files at the new place; then the folder is renamed to the state (`tasks.storage.exchange`).
+Until that nothing that was there is touched. What was there stays beside it under another name.
+Packages that a lab keeps in a folder of its own are put back there in the same way. A database in
+PostgreSQL, which must be empty, is filled just before that, in a transaction that is committed just
+afterwards. What a restore to the state that was killed had begun to rename is undone first.
 """
 
-import itertools
 import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ricochet.hardware import locks
@@ -24,7 +23,7 @@ from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.registry import lab_state
-from ricochet.tasks.storage import secret_files
+from ricochet.tasks.storage import exchange, secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
 
@@ -62,7 +61,7 @@ class _Places:
     @property
     def staged(self) -> Path:
         """Where the state is made."""
-        return _staged(self.state)
+        return exchange.staged(self.state)
 
     @property
     def moves(self) -> list[Path]:
@@ -74,13 +73,14 @@ class _Places:
         kept = contents.PACKAGES
         if not name.startswith(f"{kept}/"):
             return self.staged / name
-        folder = self.staged / self.below if self.packages is None else _staged(self.packages)
+        own = self.packages
+        folder = self.staged / self.below if own is None else exchange.staged(own)
         return folder / name.removeprefix(f"{kept}/")
 
     def clear(self) -> None:
         """Remove what was made."""
         for each in self.moves:
-            shutil.rmtree(_staged(each), ignore_errors=True)
+            shutil.rmtree(exchange.staged(each), ignore_errors=True)
 
 
 def put_back(
@@ -98,7 +98,7 @@ def put_back(
         replace: Move what is there aside; without it a state that is not empty is refused.
         stated: What a lab's file says of its databases and packages; databases of PostgreSQL must
             be empty.
-        refuse: Raises BadInput where servers run there; asked while `lock_of` the state is held,
+        refuse: Raises BadInput where servers run there; asked while the lock of the state is held,
             which servers look at when they have said that they start.
 
     Raises:
@@ -113,6 +113,7 @@ def put_back(
         raise BadInput(str(folder), "a backup of a lab", expected)
     stated = stated or Stated()
     secret_files.refuse_shared_way(state)
+    exchange.undo_killed(state, refuse)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
         if place.exists() and any(place.iterdir()):
@@ -121,7 +122,7 @@ def put_back(
     servers = _servers(found, state, stated)
     for place in places.moves:
         output_folder(place.parent)
-    lock = lock_of(state)
+    lock = exchange.lock_of(state)
     with locks.hold(lock), secret_files.private():
         refuse()
         places.clear()
@@ -141,15 +142,6 @@ def put_back(
     return restored
 
 
-def lock_of(state: Path) -> Path:
-    """Return the file whose lock a restore to a state holds."""
-    return state.with_name(f".{state.name}.lock")
-
-
-def _staged(place: Path) -> Path:
-    return place.with_name(f".{place.name}.restored")
-
-
 def _places(state: Path, stated: Stated) -> _Places:
     packages = stated.packages
     if packages is None:
@@ -162,20 +154,14 @@ def _places(state: Path, stated: Stated) -> _Places:
 
 def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Restored:
     """Fill databases of PostgreSQL and rename folders into place, or undo all that."""
-    asides: dict[Path, Path | None] = {}
     if servers:
         (places.staged / contents.UNFINISHED).touch()
-    with ExitStack() as undoing:
-        with ExitStack() as committing:
-            counted = [table for _, table in backup.COUNTED.values()]
-            for name, server in servers.items():
-                dump = places.staged / name
-                committing.enter_context(server.put_back(dump, tables=counted))
-            for place in places.moves:
-                with writing(place):
-                    asides[place] = _swap(_staged(place), place)
-                undoing.callback(_swap_back, place, asides[place])
-        undoing.pop_all()
+    with ExitStack() as filled:
+        counted = [table for _, table in backup.COUNTED.values()]
+        for name, server in servers.items():
+            filled.enter_context(server.put_back(places.staged / name, tables=counted))
+        with exchange.exchanged(places.moves) as asides:
+            filled.close()
     (places.state / contents.UNFINISHED).unlink(missing_ok=True)
     counts = backup.counts(places.state, servers)
     packages = None if places.packages is None else asides[places.packages]
@@ -187,7 +173,7 @@ def _keep_passwords(places: _Places, servers: Mapping[str, Server]) -> None:
 
     Databases are asked by it after that, and `ricochet up` needs it.
     """
-    for kept in {server.passwords for server in servers.values() if server.passwords}:
+    for kept in {found for server in servers.values() if (found := server.known_passwords)}:
         for place in map(Path, (os.path.abspath(kept), os.path.realpath(kept))):
             if place.is_relative_to(places.state):
                 _copy_secret(kept, places.staged / place.relative_to(places.state))
@@ -218,7 +204,7 @@ def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
 def _stage(folder: Path, places: _Places, found: Backup, progress: Progress) -> None:
     """Copy all files; BadInput at the first that is not what the manifest says."""
     for place in places.moves:
-        _staged(place).mkdir(mode=0o700)
+        exchange.staged(place).mkdir(mode=0o700)
     for number, (name, entry) in enumerate(found.files.items(), start=1):
         target = places.target(name)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -236,32 +222,6 @@ def _settle_in(places: _Places, found: Backup) -> None:
     mlflow, place = staged / contents.MLFLOW, Path(contents.MLFLOW).parent
     if mlflow.is_file():
         databases.move(mlflow, str(Path(found.state) / place), str(places.state / place))
-    for made in map(_staged, places.moves):
+    for made in map(exchange.staged, places.moves):
         for each, _, _ in os.walk(made):
             sync(Path(each))
-
-
-def _swap(staged: Path, state: Path) -> Path | None:
-    """Rename what was restored to the state; returns where what was there is now."""
-    aside = None
-    if state.exists() and any(state.iterdir()):
-        aside = _unused(state.with_name(f"{state.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}"))
-        state.rename(aside)
-    elif state.exists():
-        state.rmdir()
-    staged.rename(state)
-    sync(state.parent)
-    return aside
-
-
-def _swap_back(place: Path, aside: Path | None) -> None:
-    """Undo a swap; what was restored is removed."""
-    shutil.rmtree(place, ignore_errors=True)
-    if aside is not None:
-        aside.rename(place)
-
-
-def _unused(path: Path) -> Path:
-    """Return a path where nothing is: two restores may fall into one second."""
-    numbered = (path.with_name(f"{path.name}-{number}") for number in itertools.count(2))
-    return next(each for each in itertools.chain([path], numbered) if not each.exists())

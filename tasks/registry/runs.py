@@ -30,7 +30,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
 from ricochet.tasks.console.progress import announce
 from ricochet.tasks.registry import client_answers, client_confinement, lab_state, local_store
-from ricochet.tasks.storage import login_transport, process_ids
+from ricochet.tasks.storage import exchange, login_transport, process_ids
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import artifacts, git_commit
 
@@ -85,7 +85,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
 
     Raises:
         BadInput: A login would be sent over plain http to another machine, or the local store would
-            stand for a lab's registry (`lab_state`).
+            stand for a lab's registry (`lab_state`), or for one that was being put back.
     """
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -97,6 +97,7 @@ def connect(uri: str | None = None, *, store: Path | None = None) -> Tracker:
     uri = uri or os.environ.get("MLFLOW_TRACKING_URI")
     if not uri:
         if store is None:
+            exchange.refuse_unfinished(artifacts())
             lab_state.refuse_without_servers(artifacts())
         place = output_folder(store or artifacts() / "mlflow")
         uri = f"sqlite:///{place / 'mlflow.db'}"

@@ -11,9 +11,11 @@ import pytest
 
 from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.backups import restore
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import lab_state, runs
-from ricochet.tasks.storage import process_ids
+from ricochet.tasks.storage import exchange, process_ids
+from tests.crash import kill
 from tests.stores import copied
 
 
@@ -61,6 +63,29 @@ def test_a_restore_says_where_it_counts_otherwise_than_the_backup(state, tmp_pat
     assert said.count("though") == 1
     assert cli.main(["restore", str(kept), "--replace", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"]["runs"] == 1
+
+
+def test_a_restore_that_was_killed_while_it_renamed_is_said_and_done_again(
+    state, tmp_path, monkeypatch, capsys
+):
+    """The registry was said to be empty, and a new store was made in its place."""
+    kept = str(tmp_path / "monday")
+    assert cli.main(["backup", kept]) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(exchange, "_put", lambda move: (state.rename(move.aside), kill.now()))
+        kill.forked(lambda: restore.put_back(tmp_path / "monday", state, replace=True))
+    left, (aside,) = exchange.staged(state), tmp_path.glob("artifacts.before-*")
+    out = ["--out", str(tmp_path / "out")]
+    words = [[each, *out] for each in ("list", "doctor", "simulate")]
+    for verb in (*words, ["backup", str(tmp_path / "tuesday")]):
+        assert cli.main(verb) == 2
+        assert f"restore` again, or {aside} as {state} and no {left}" in said(capsys)
+    with pytest.raises(BadInput, match="killed before its end"):
+        runs.connect()
+    assert not state.exists()
+    assert cli.main(["restore", kept, "--replace"]) == 0
+    assert f"what was there before is now {tmp_path}/artifacts.before-" in capsys.readouterr().out
+    assert len(runs.connect().client.search_runs(["1"])) == 1 and not left.exists()
 
 
 def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):

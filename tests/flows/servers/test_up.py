@@ -19,8 +19,8 @@ from ricochet.flows.servers import known_servers, pool_worker, up
 from ricochet.flows.servers.lab import Lab
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.backups import contents, restore
-from ricochet.tasks.storage import process_ids, secret_files
+from ricochet.tasks.backups import contents
+from ricochet.tasks.storage import exchange, process_ids, secret_files
 from tests.flows.harness import groups_of, guard_of, members, started, wait_for
 
 
@@ -38,7 +38,7 @@ def test_a_port_in_use_is_bad_input_and_starts_nothing(tmp_path):
 def test_nothing_is_started_while_a_backup_is_put_back(tmp_path):
     state = tmp_path / "state"
     request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=state))
-    with locks.hold(restore.lock_of(state)):
+    with locks.hold(exchange.lock_of(state)):
         with pytest.raises(BadInput, match="being put back"), up.servers(request):
             pytest.fail("started")
         assert not (state / up.LOGS).exists()
@@ -50,6 +50,16 @@ def test_nothing_is_started_on_what_a_restore_left_that_was_killed_as_it_ended(t
     request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=tmp_path))
     with pytest.raises(BadInput, match="killed as it ended"), up.servers(request):
         pytest.fail("started")
+
+
+def test_nothing_is_made_in_place_of_what_a_restore_that_was_killed_had_moved_aside(tmp_path):
+    """An empty lab was started there, without a word."""
+    state = tmp_path / "state"
+    exchange.staged(state).mkdir()
+    request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=state))
+    with pytest.raises(BadInput, match="killed before its end"), up.servers(request):
+        pytest.fail("started")
+    assert not state.exists()
 
 
 def test_what_up_and_its_children_make_is_for_its_user_alone(tmp_path, monkeypatch):

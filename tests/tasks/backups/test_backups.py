@@ -16,6 +16,7 @@ from ricochet.tasks.registry import promotion_log, runs, versions
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.promotion_log import AliasPair, Entry
 from ricochet.tasks.registry.versions import Registered
+from ricochet.tasks.storage import exchange
 from ricochet.tasks.systems.bouncing_ball.kinds import POSTERIOR
 from tests.checkouts import ROOT
 from tests.crash import kill
@@ -131,7 +132,7 @@ def test_restores_within_one_second_each_keep_what_was_there(state, tmp_path, mo
         def now(cls, tz=None):
             return cls(2026, 11, 26, tzinfo=tz)
 
-    monkeypatch.setattr(restore, "datetime", Stopped)
+    monkeypatch.setattr(exchange, "datetime", Stopped)
     backup.make(tmp_path / "monday")
     place = tmp_path / "lab" / "state"
     for number in range(3):
@@ -146,7 +147,7 @@ def test_what_a_restore_leaves_in_a_checkout_is_no_file_of_gits():
     """Passwords lie in it."""
     state = ROOT / "artifacts"
     aside = state.with_name("artifacts.before-20261126T000000")
-    for left in (aside, aside.with_name(f"{aside.name}-2"), restore._staged(state)):
+    for left in (aside, aside.with_name(f"{aside.name}-2"), exchange.staged(state)):
         words = ["git", "check-ignore", "-q", left / "secrets" / "prefect"]
         assert subprocess.run(words, cwd=ROOT).returncode == 0
 
@@ -325,6 +326,9 @@ def test_a_restore_that_is_killed_at_any_step_can_be_done_again(state, tmp_path)
         assert any((old / "mine").exists() for old in olds), "what was there is lost"
         if place.exists() and not (place / "mine").exists():  # it was done already
             assert backup.counts(place) == expected
+        elif not place.exists():
+            with pytest.raises(BadInput, match="killed before its end"):
+                contents.refuse_unfinished(place)
     assert backup.counts(place) == expected
 
 
@@ -412,7 +416,7 @@ def test_a_file_that_is_exchanged_after_it_was_listed_is_left_out(
     def exchanged(copier, files, progress):
         if path.is_file() and path in files.values():
             path.rename(tmp_path / "aside")
-            exchange(path, becomes)
+            replace(path, becomes)
         return listed(copier, files, progress)
 
     monkeypatch.setattr(backup, "_copy_all", exchanged)
@@ -424,7 +428,7 @@ def test_a_file_that_is_exchanged_after_it_was_listed_is_left_out(
     assert restore.put_back(tmp_path / "tuesday", tmp_path / "new").counts == made.counts
 
 
-def exchange(path, becomes):
+def replace(path, becomes):
     if becomes == "a folder":
         path.mkdir()
     elif becomes == "a pipe":

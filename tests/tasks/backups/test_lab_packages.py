@@ -9,6 +9,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.storage import exchange
 from tests.tasks.backups.states import tree
 
 
@@ -45,7 +46,7 @@ def test_servers_that_start_meanwhile_are_asked_about_with_the_lock(state, tmp_p
     before = tree(state)
 
     def refuse():
-        with pytest.raises(locks.BusyError), locks.hold(restore.lock_of(state)):
+        with pytest.raises(locks.BusyError), locks.hold(exchange.lock_of(state)):
             pytest.fail("not held")
         raise BadInput(str(state), "servers that run", "none")
 
@@ -77,16 +78,16 @@ def test_what_is_in_the_folder_stays_or_is_moved_aside(state, packages, tmp_path
 def test_where_the_state_cannot_be_put_back_neither_are_packages(
     state, packages, tmp_path, monkeypatch
 ):
-    stated, swap = Stated(packages=packages), restore._swap
+    stated, put = Stated(packages=packages), exchange._put
     backup.make(tmp_path / "monday", stated=stated)
     before = tree(packages), tree(state)
 
-    def failing(staged, place):
-        if place == state:
+    def failing(move):
+        if move.place == state:
             raise OSError("the disk is gone")
-        return swap(staged, place)
+        put(move)
 
-    monkeypatch.setattr(restore, "_swap", failing)
+    monkeypatch.setattr(exchange, "_put", failing)
     with pytest.raises(BadInput, match="gone"):
         restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
     assert (tree(packages), tree(state)) == before

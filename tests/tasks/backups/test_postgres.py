@@ -26,6 +26,7 @@ from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import lab_state
+from ricochet.tasks.storage import exchange
 from tests import postgres
 from tests.crash import kill
 from tests.flows.harness import wait_for
@@ -150,14 +151,14 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
             restore.put_back(kept, state, stated=Stated(new))
     assert [server.ask(TABLES) for server in new.values()] == ["0", "0"] and not state.exists()
     with monkeypatch.context() as patched:
-        patched.setattr(restore, "_swap", lambda *_: kill.now())
+        patched.setattr(exchange, "_put", lambda _: kill.now())
         again = kill.forked(lambda: restore.put_back(kept, state, stated=Stated(new)))
     assert again == -signal.SIGKILL
     wait_for(lambda: all(not server.ask(BUSY) for server in new.values()), seconds=60.0)
     assert [server.ask(TABLES) for server in new.values()] == ["0", "0"] and not state.exists()
     with monkeypatch.context() as patched:
-        swap = restore._swap
-        patched.setattr(restore, "_swap", lambda *places: (swap(*places), kill.now()))
+        put = exchange._put
+        patched.setattr(exchange, "_put", lambda move: (put(move), kill.now()))
         kill.forked(lambda: restore.put_back(kept, state, stated=Stated(new)))
     wait_for(lambda: all(not server.ask(BUSY) for server in new.values()), seconds=60.0)
     with pytest.raises(BadInput, match="killed as it ended"):
@@ -193,11 +194,15 @@ def test_what_is_written_after_the_dump_is_not_counted(address, tmp_path, monkey
     assert done.counts == made.counts
 
 
+@pytest.mark.parametrize("killed", [False, True])
 @pytest.mark.parametrize("linked", [False, True])
 def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(
-    tmp_path, monkeypatch, linked
+    tmp_path, monkeypatch, linked, killed
 ):
-    """It was moved aside with the state: a restore that was complete said that it had failed."""
+    """It was moved aside with the state: a restore that was complete said that it had failed.
+
+    So would the one after a restore that was killed then.
+    """
     state = tmp_path / "state"
     monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
     monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
@@ -212,9 +217,16 @@ def test_the_password_file_stays_where_the_state_it_lies_in_is_replaced(
         old, new = (Server(found.address(name), passwords) for name in ("old", "new"))
         old.ask("CREATE TABLE runs (id int)")
         old.ask("INSERT INTO runs VALUES (1)")
-        made = backup.make(tmp_path / "monday", stated=Stated({contents.MLFLOW: old}))
+        kept = tmp_path / "monday"
+        made = backup.make(kept, stated=Stated({contents.MLFLOW: old}))
         stated = Stated({contents.MLFLOW: new})
-        done = restore.put_back(tmp_path / "monday", state, replace=True, stated=stated)
+        if killed:
+            with monkeypatch.context() as patched:
+                doomed = lambda move: (state.rename(move.aside), kill.now())  # noqa: E731
+                patched.setattr(exchange, "_put", doomed)
+                kill.forked(lambda: restore.put_back(kept, state, replace=True, stated=stated))
+            assert not state.exists()
+        done = restore.put_back(kept, state, replace=True, stated=stated)
     assert done.counts == made.counts and done.counts["runs"] == 1
     assert passwords.read_text() == (done.aside / "secrets" / "pgpass").read_text()
     assert [path.stat().st_mode & 0o777 for path in (passwords, passwords.parent)] == [0o600, 0o700]
