@@ -1,9 +1,9 @@
 """Folders put in the place of others, all of them or none, though the process may be killed.
 
 What a folder is to hold is made beside it. What was there is renamed aside, what was made to its
-place, the main folder last; which that are is noted before in what was made of the main one. A
-process that is killed leaves that beside its place. So long the place is refused: it may be empty,
-or beside folders of another time. The next to put something there undoes first what was begun.
+place, the main folder last; which those are is noted before in what was made of the main one. A
+process that is killed between leaves that note beside the place, which is refused then: it may be
+empty, or beside folders of another time. The next to put something there undoes what was begun.
 """
 
 import itertools
@@ -85,16 +85,16 @@ def undo_killed(place: Path, refuse: Callable[[], None]) -> None:
 
 
 def refuse_unfinished(place: Path) -> None:
-    """Refuse a folder in whose place another was to be put, by a process that is gone or not done.
+    """Refuse a folder while another is put in its place, and after a kill amid the renamings.
 
     Raises:
         BadInput: So it is.
     """
     if _is_left(place):
         refuse_busy(place)
-    if not _is_left(place):
-        return
     moves = _noted(place)
+    if not moves:  # what was there is as it was
+        return
     back = [f"{m.aside} as {m.place}" for m in moves if m.aside and m.aside.exists()]
     expected = " and ".join([*back, f"no {staged(place)}"])
     found = "a restore that was killed before its end"

@@ -56,6 +56,8 @@ def test_nothing_is_made_in_place_of_what_a_restore_that_was_killed_had_moved_as
     """An empty lab was started there, without a word."""
     state = tmp_path / "state"
     exchange.staged(state).mkdir()
+    noted = {"moves": [[str(state), str(tmp_path / "before"), 0]]}
+    (exchange.staged(state) / exchange.NOTED).write_text(json.dumps(noted))
     request = up.Request(Lab(mlflow_port=0, prefect_port=0, state=state))
     with pytest.raises(BadInput, match="killed before its end"), up.servers(request):
         pytest.fail("started")
