@@ -1,16 +1,14 @@
 """Databases of a backup are moved as rows; nothing that they bring along runs."""
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import databases
+from tests.stores import with_prefect
 
 
 def made(path, *statements):
@@ -176,9 +174,7 @@ def test_an_index_by_json_as_prefect_has_is_read(tmp_path):
 @pytest.mark.slow
 def test_prefects_own_database_is_copied_and_counted(tmp_path):
     """Of the version that is installed, by the SQLite that is."""
-    own = {"PREFECT_HOME": str(tmp_path), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
-    command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
-    subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True)
+    with_prefect(tmp_path)
     databases.copy(tmp_path / "prefect.db", tmp_path / "copy.db")
     assert databases.count(tmp_path / "copy.db", "flow_run") == 0
     with databases.opened(tmp_path / "copy.db", read_only=True) as database:
