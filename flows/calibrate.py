@@ -8,6 +8,7 @@ Prefect: a result is unchanged if its key is, on disk and in MLflow.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,8 @@ def calibrate(
         result = infer(target, request)
         return result if target.bare else record(tracker, target, request, result)
 
-    results = calibration.run(named, request, do=publish, published=True)
+    registered = partial(publishing.is_registered, tracker)
+    results = calibration.run(named, request, do=publish, registered=registered)
     together = [target for target in targets.targets(named, request.out) if not target.bare]
     if any(not entry["unchanged"] for entry in results.values()):
         compare(tracker, together, request)

@@ -85,7 +85,7 @@ def _calibrated_alone(
     earlier = [each.folder / folders.PAGE for each in targets.targets(sessions, call.out)]
     renewed = [page for page in earlier if page.is_file()]
     refused: list[BadInput] = []
-    before = run.unchanged(sessions, request, published=False)
+    before = run.unchanged(sessions, request)
     results = before or run.run(sessions, request, refused=refused)
     answers = report_answers(sessions, results, call, renewed=renewed) if results else {}
     for error in refused[:-1]:

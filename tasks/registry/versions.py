@@ -120,9 +120,10 @@ def names(tracker: Tracker) -> list[str]:
     return [found.name for found in pages.every(tracker.client.search_registered_models)]
 
 
-def exists(tracker: Tracker, registered: Registered) -> bool:
-    """Tell whether a version is in the registry."""
-    return _find(tracker, registered) is not None
+def of_run(tracker: Tracker, name: str, run_id: str) -> Registered | None:
+    """Return the version of a name that a run made, or None where there is none."""
+    found = _find_version(tracker, name, run_id)
+    return None if found is None else Registered(name, str(found.version))
 
 
 def tags(tracker: Tracker, registered: Registered) -> dict[str, str]:

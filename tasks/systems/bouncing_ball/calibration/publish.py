@@ -3,6 +3,7 @@
 Every step finds its own earlier result, so that running again adds nothing.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -117,20 +118,23 @@ def unchanged(
     sessions: Sequence[str], request: CalibrationRequest
 ) -> dict[str, dict[str, Any]] | None:
     """Return the earlier results if every target has one that is in the registry still, or None."""
-    before = steps.unchanged(sessions, request, published=True)
-    tracker = runs.connect()
-    if before and all(is_registered(tracker, entry["result"]) for entry in before.values()):
-        return before
-    return None
+    registered = functools.partial(is_registered, runs.connect())
+    return steps.unchanged(sessions, request, registered=registered)
 
 
-def is_registered(tracker: Tracker, result: Mapping[str, Any]) -> bool:
-    """Tell whether the version that a result names is in the registry.
+def is_registered(
+    tracker: Tracker,
+    target: CalibrationTarget,
+    request: CalibrationRequest,
+    result: Mapping[str, Any],
+) -> bool:
+    """Tell whether the version that a result names is in the registry, and of the result's key.
 
-    A bare recording is never registered and counts as if it were.
+    That of the same number in another registry is of other recordings.
     """
-    named = result["registered"]
-    return named is None or versions.exists(tracker, Registered(**named))
+    run = runs.find_run(tracker, EXPERIMENT, key(target, request))
+    named = Registered(**result["registered"])
+    return run is not None and versions.of_run(tracker, named.name, run.info.run_id) == named
 
 
 def data_digest(target: CalibrationTarget) -> str:

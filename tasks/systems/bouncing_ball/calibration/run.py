@@ -23,6 +23,9 @@ from ricochet.tasks.systems.bouncing_ball.calibration.targets import (
     targets,
 )
 
+Registered = Callable[[CalibrationTarget, CalibrationRequest, Mapping[str, Any]], bool]
+"""Tells whether the version that a result names was made of it, in the registry that is asked."""
+
 
 def cached_result(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, Any] | None:
     """Return the `result.json` of an earlier run of the same key, or None where there is none."""
@@ -58,15 +61,16 @@ def calibrate_target(
 
 
 def unchanged(
-    sessions: Sequence[str], request: CalibrationRequest, *, published: bool
+    sessions: Sequence[str], request: CalibrationRequest, *, registered: Registered | None = None
 ) -> dict[str, dict[str, Any]] | None:
     """Return the earlier results by name if every target has one, else None.
 
-    Where results are to be published, only registered ones count.
+    Args:
+        registered: Where results are to be published, says which are; only those count.
     """
     found = targets(sessions, request.out)
     folders.refuse_heavy((target.folder for target in found), request.out)
-    before = [(target, _settled(target, request, published)) for target in found]
+    before = [(target, _settled(target, request, registered)) for target in found]
     entries = {
         target.name: _entry(target, result, unchanged=True)
         for target, result in before
@@ -91,14 +95,14 @@ def run(
     request: CalibrationRequest,
     *,
     do: Callable[[CalibrationTarget, CalibrationRequest], Mapping[str, Any]] | None = None,
-    published: bool = False,
+    registered: Registered | None = None,
     refused: list[BadInput] | None = None,
 ) -> dict[str, Any]:
     """Calibrate every target and write every `result.json`.
 
     Args:
         do: Does one target and returns its result; by default nothing is published.
-        published: Whether results are to be published: an earlier one counts if it is registered.
+        registered: Where results are to be published, says which are: an earlier one counts then.
         refused: Takes up why bare recordings could not be used, so that the others are; where it
             is not given, the first one ends all.
 
@@ -114,7 +118,7 @@ def run(
     pairs = [target.folder for target in found if not target.bare and target.folder != request.out]
     moved = [folder for folder in map(folders.make_room, pairs) if folder is not None]
     for target in found:
-        before, replaces = _settled(target, request, published), _earlier_ball(target)
+        before, replaces = _settled(target, request, registered), _earlier_ball(target)
         try:
             result = dict(before or work(target, request))
         except BadInput as error:
@@ -170,11 +174,13 @@ def _alone(target: CalibrationTarget, request: CalibrationRequest) -> dict[str, 
 
 
 def _settled(
-    target: CalibrationTarget, request: CalibrationRequest, published: bool
+    target: CalibrationTarget, request: CalibrationRequest, registered: Registered | None
 ) -> dict[str, Any] | None:
     before = cached_result(target, request)
-    if before is None or not published or before["registered"] is not None:
+    if before is None or registered is None:
         return before
+    if before["registered"] is not None:
+        return before if registered(target, request, before) else None
     lacking = (target.folder / "package").is_dir() and withheld(before, request) is None
     return None if lacking else before
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ricochet.tasks.registry import versions
+from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.champion import DAY, Champion
 from ricochet.tasks.registry.packages import write_package
 from ricochet.tasks.registry.sources import Folder
@@ -78,6 +78,30 @@ def pair(name, folder, package, request, number):
     mean = {"mean": [0.8 + 0.01 * number, 3.0 + number]}
     (place / "result.json").write_text(json.dumps(RESULT | mean))
     return target
+
+
+def test_a_result_is_registered_where_its_version_is_and_in_no_other_registry(
+    tracker, empty_store, tmp_path, package
+):
+    """A version of the same number there is of other recordings."""
+    request, other = (
+        CalibrationRequest(catalogue.load_settings(), tmp_path),
+        runs.connect(store=empty_store),
+    )
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+    here = pair("c-felt", tmp_path / "here", package, request, 3)
+    there = pair("c-felt", tmp_path / "there", package, request, 4)
+    result, _ = publish.publish_target(tracker, here, request, RESULT)
+    assert publish.is_registered(tracker, here, request, result)
+    assert not publish.is_registered(other, here, request, result)
+    elsewhere, _ = publish.publish_target(other, there, request, RESULT)
+    assert elsewhere["registered"] == result["registered"]
+    assert not publish.is_registered(other, here, request, result)
+    second, _ = publish.publish_target(other, here, request, RESULT)
+    assert second["registered"]["version"] == "2"
+    assert not publish.is_registered(other, here, request, result)
+    assert publish.is_registered(other, here, request, second)
 
 
 def test_pairs_are_compared_in_one_run_with_table_and_figure_above_theirs(

@@ -39,6 +39,10 @@ def asked(tmp_path):
     return CalibrationRequest(catalogue.load_settings(), tmp_path / "out")
 
 
+def always(target, asked, result):
+    return True
+
+
 def write(folder, ball="ping-pong", *, seed=0):
     plan = Session(
         folder=folder,
@@ -101,7 +105,7 @@ def test_a_take_that_changed_since_is_detected_again(tmp_path, asked, harm):
     if harm == "flip":
         content[len(content) // 2] ^= 1
         take.write_bytes(content)
-    assert run.unchanged([folder], asked, published=False) is None
+    assert run.unchanged([folder], asked) is None
     run.run([folder], asked, do=stand_in(calls))
     assert calls == ["ping-pong-table"] * 2
 
@@ -116,7 +120,7 @@ def test_a_second_run_does_nothing_and_says_so(tmp_path, asked):
     assert [entry["unchanged"] for entry in first.values()] == [False, False]
     assert [entry["unchanged"] for entry in second.values()] == [True, True]
     assert "unchanged, skipped" in report.lines(second, asked.out)[0]
-    assert run.unchanged(folders, asked, published=False) == second
+    assert run.unchanged(folders, asked) == second
 
 
 def test_earlier_results_that_are_too_large_together_are_refused(tmp_path, asked, monkeypatch):
@@ -128,7 +132,7 @@ def test_earlier_results_that_are_too_large_together_are_refused(tmp_path, asked
     with pytest.raises(BadInput, match=f"earlier results of {size} bytes"):
         run.run(folders, asked, do=stand_in([]))
     with pytest.raises(BadInput, match=f"earlier results of {size} bytes"):
-        run.unchanged(folders, asked, published=False)
+        run.unchanged(folders, asked)
 
 
 def test_several_pairs_leave_an_index(tmp_path, asked):
@@ -138,7 +142,7 @@ def test_several_pairs_leave_an_index(tmp_path, asked):
     assert index["pairs"]["tennis-table"] == "tennis-table/result.json"
     assert (tmp_path / "out" / index["pairs"]["tennis-table"]).exists()
     (tmp_path / "out" / "result.json").write_text("{}")  # as one pair alone, in this folder, does
-    assert run.unchanged(folders, asked, published=False) is not None
+    assert run.unchanged(folders, asked) is not None
     assert json.loads((tmp_path / "out" / "result.json").read_text()) == index
 
 
@@ -233,17 +237,36 @@ def test_what_is_withheld_is_settled_until_it_is_registered_anyway(tmp_path, ask
         return {**stand_in([])(target, request), "takes": taken}
 
     folders = [write(tmp_path / "a")]
-    run.run(folders, asked, do=do, published=True)
-    assert run.unchanged(folders, asked, published=True) is not None
+    run.run(folders, asked, do=do, registered=always)
+    assert run.unchanged(folders, asked, registered=always) is not None
     anyway = dataclasses.replace(asked, anyway=True)
-    assert run.unchanged(folders, anyway, published=True) is None
+    assert run.unchanged(folders, anyway, registered=always) is None
+
+
+def test_what_another_registry_holds_is_done_again_when_publishing(tmp_path, asked):
+    """It was said to be registered, and never was."""
+    folders, calls = [write(tmp_path / "a")], []
+    named = {"name": "ping-pong-table", "version": "1"}
+
+    def do(target, request):
+        return {**stand_in(calls)(target, request), "registered": named}
+
+    def never(target, request, result):
+        assert (target.name, result["registered"]) == ("ping-pong-table", named)
+        return False
+
+    for registered in (always, never, always):
+        entries = run.run(folders, asked, do=do, registered=registered)
+        assert entries["ping-pong-table"]["unchanged"] == (len(calls) == 2 and registered is always)
+    assert len(calls) == 2
+    assert run.unchanged(folders, asked, registered=never) is None
 
 
 def test_what_is_not_registered_is_done_again_when_publishing(tmp_path, asked):
     folders = [write(tmp_path / "a")]
     run.run(folders, asked, do=stand_in([]))
-    assert run.unchanged(folders, asked, published=False) is not None
-    assert run.unchanged(folders, asked, published=True) is None
+    assert run.unchanged(folders, asked) is not None
+    assert run.unchanged(folders, asked, registered=always) is None
 
 
 @pytest.mark.parametrize(
