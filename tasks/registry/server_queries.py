@@ -44,7 +44,7 @@ def _refuse(context: Any) -> Exception | None:
     error = context.original_exception
     if str(error) == "interrupted" or getattr(error, "pgcode", None) == CANCELLED:
         return refusal("a question that takes long", "one of fewer texts or runs")
-    asked = str(context.statement).lstrip().upper().startswith("SELECT")
+    asked = str(context.statement).lstrip().upper().startswith(("SELECT", "WITH"))
     if asked and isinstance(context.sqlalchemy_exception, DataError):
         return refusal("a question that the database does not take", "other texts or numbers")
     return None

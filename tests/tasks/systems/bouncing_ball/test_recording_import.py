@@ -17,7 +17,6 @@ from ricochet.hardware.microphones.interface import default_rig
 from ricochet.hardware.microphones.simulated_drops import Scene, SimulatedRig
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.air import COMMON_BALLS
-from ricochet.tasks.figures import style
 from ricochet.tasks.recordings import importing, sessions
 from ricochet.tasks.storage import files
 from ricochet.tasks.systems import catalogue
@@ -71,9 +70,9 @@ def pictures():
 
 
 @pytest.fixture(autouse=True)
-def few_pictures(monkeypatch, request):
+def few_pictures(request):
     if "pictures" not in request.fixturenames:
-        monkeypatch.setattr(style, "to_png", lambda figure: b"a picture")
+        request.getfixturevalue("without_pictures")
 
 
 @pytest.fixture
