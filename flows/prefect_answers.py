@@ -12,8 +12,9 @@ for a moment. So it is a warning, and the run goes on: `up` counts the slots of 
 minute (`concurrency_slots`), and rigs and sessions have locks of their own.
 """
 
+import contextlib
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -59,30 +60,28 @@ def _refuse_states() -> None:
 
     @functools.wraps(ask)
     def asked(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
-        try:
+        with _end_stands(state):
             return check(state, ask(client, state, *rest, **named))
-        except REFUSALS as error:
-            if not _has_ended(state, error):
-                raise
-            return state
+        return state
 
     @functools.wraps(ask_soon)
     async def asked_soon(client: Any, state: State[Any], *rest: Any, **named: Any) -> State[Any]:
-        try:
+        with _end_stands(state):
             return check(state, await ask_soon(client, state, *rest, **named))
-        except REFUSALS as error:
-            if not _has_ended(state, error):
-                raise
-            return state
+        return state
 
     _replace(engine, propose_state_sync=asked, propose_state=asked_soon)
 
 
-def _has_ended(state: State[Any], error: BaseException) -> bool:
-    """Return whether a run is over, after an answer that does not accept its state; say so."""
-    if state.is_final():
+@contextlib.contextmanager
+def _end_stands(state: State[Any]) -> Iterator[None]:
+    """Leave the block, and say so in a line, where the end of a run is not accepted in it."""
+    try:
+        yield
+    except REFUSALS as error:
+        if not state.is_final():
+            raise
         announce(f"{SERVER}: does not show that a run is {state.type.value}: {error}")
-    return state.is_final()
 
 
 def _refuse_stored_results() -> None:
