@@ -9,7 +9,7 @@ end. A kill is survived where that gives what the uninterrupted command
 gave: bit for bit the same recordings, tables, networks, packages and objects of the remote, the
 same versions, the same runs in the same states, and no unfinished file. A capture that had begun is
 never begun again: it is sealed with the takes that were complete, and what there is of one more,
-and that is what it owes. Exit status 1 otherwise.
+and that is what it owes; without any it says so in its last line. Exit status 1 otherwise.
 
 What must not differ is compared by content alone: manifests hold times, folders of runs their ids.
 """
@@ -61,6 +61,9 @@ COMMANDS = (
     Command("calibrate", ["calibrate", "data/sample", "--seed", "1", *SETTINGS]),
     Command("train", ["train", "density", "--seed", "1", *SETTINGS]),
 )
+
+EMPTY = "new: found no take, expected at least one"
+"""What a capture ends in that was begun by one that was killed before its first take."""
 
 Outcome = tuple[Counter[tuple[str, str]], list[tuple[str, ...]], list[tuple[str, str]]]
 """Names and digests of files, runs with their states, and versions."""
@@ -210,9 +213,14 @@ def one_kill(
     """
     fresh(ready, root)
     alive, due = killed(root, command.words, moment), owed(root, expected)
-    if line := ended(root, command.words):
-        return alive, [line]
-    return alive, differences(due, outcome(root), interrupted=due is not expected)
+    line, found = ended(root, command.words), outcome(root)
+    begun = due is not expected
+    lines = [line] if line and not (begun and line == EMPTY and not _takes(found)) else []
+    return alive, lines or differences(due, found, interrupted=begun)
+
+
+def _takes(found: Outcome) -> list[str]:
+    return [name for name, _ in found[0] if name.startswith("new/") and name.endswith(".flac")]
 
 
 def tried(template: Path, root: Path, command: Command, shares: list[float]) -> list[list[str]]:

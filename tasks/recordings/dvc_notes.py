@@ -11,6 +11,7 @@ class Notes:
     """What DVC reads and writes its note by, in place of `json`."""
 
     JSONDecodeError, dump = json.JSONDecodeError, staticmethod(json.dump)
+    loads, dumps = staticmethod(json.loads), staticmethod(json.dumps)
 
     @staticmethod
     def load(file: IO[str]) -> Any:

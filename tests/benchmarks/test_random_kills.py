@@ -1,5 +1,8 @@
 """What a kill lost, left over or changed is found; two runs of the same differ in nothing."""
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from benchmarks import random_kills
@@ -86,3 +89,23 @@ def test_runs_and_versions_that_differ_are_lines(checkouts):
     found = differences(checkouts)
     assert [line.partition(":")[0] for line in found] == ["runs", "versions"]
     assert "RUNNING" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("begun", "takes", "said", "lost"),
+    [
+        (True, [], random_kills.EMPTY, []),
+        (True, [], "", []),
+        (True, [], "no more", ["no more"]),
+        (True, ["new/take-00.flac"], random_kills.EMPTY, [random_kills.EMPTY]),
+        (False, [], random_kills.EMPTY, [random_kills.EMPTY]),
+    ],
+)
+def test_a_capture_that_was_begun_without_a_take_says_so(monkeypatch, begun, takes, said, lost):
+    whole, found = (Counter(), [], []), (Counter((name, "") for name in takes), [], [])
+    due = (Counter(), [], []) if begun else whole
+    for name, answer in {"killed": True, "owed": due, "ended": said, "outcome": found}.items():
+        monkeypatch.setattr(random_kills, name, lambda *_, answer=answer: answer)
+    monkeypatch.setattr(random_kills, "fresh", lambda *_: None)
+    capture = random_kills.COMMANDS[0]
+    assert random_kills.one_kill(Path(), Path(), capture, 1.0, whole) == (True, lost)
