@@ -33,6 +33,7 @@ from ricochet.tasks.registry import (
     server_logins,
     server_passwords,
     server_paths,
+    server_patterns,
     server_queries,
     server_runs,
     server_searches,
@@ -204,6 +205,7 @@ def create_app() -> Bounded:
         server_lists.bound(runs, models)
     server_searches.bound(runs, models)
     server_searches.bound_reading()
+    server_patterns.bound()
     server_queries.bound(runs, models)
     os.environ |= SIMPLE
     from mlflow.server import app

@@ -9,9 +9,10 @@ import sqlalchemy
 from mlflow.entities import ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore as Runs
+from mlflow.utils.search_utils import SearchUtils
 from sqlalchemy import text
 
-from ricochet.tasks.registry import server_queries, server_searches
+from ricochet.tasks.registry import server_patterns, server_queries
 from tests import postgres
 from tests.stores import NAME, copied
 
@@ -65,7 +66,9 @@ def of_postgresql(tmp_path_factory):
         patch.setenv("PGPASSFILE", str(pgpass))
         store = Runs(database.address("runs"), (folder / "artifacts").as_uri())
         server_queries.bound(store, longest=LONGEST)
-        server_searches.bound(store)
+        kept = SearchUtils.__dict__["get_sql_comparison_func"]
+        patch.setattr(SearchUtils, "get_sql_comparison_func", kept)
+        server_patterns.bound()
         yield store
         store.engine.dispose()
 
@@ -93,5 +96,10 @@ def test_no_error_says_whether_a_pattern_fits_a_row_that_may_not_be_read(of_post
     assert asked("Dex%\\") == []
     with pytest.raises(MlflowException, match="found a question that the database does not take"):
         asked("Def%\\")
-    assert refused("name LIKE 'Def%\\'") == refused("name LIKE 'Dex%\\'")
+    # whose first text ends, to who reads it, where the second would begin
+    aside = "name != 'a' AT TIME ZONE 'b\\' 'c' AND "
+    for before in ("", aside):
+        sought = f"{before}name LIKE 'Def%\\'"
+        assert "half an escape" in refused(sought)
+        assert refused(sought) == refused(sought.replace("Def", "Dex"))
     assert of_postgresql.search_experiments(filter_string="name LIKE 'Def%\\\\'") == []

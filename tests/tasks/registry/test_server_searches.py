@@ -14,6 +14,7 @@ FEW = [
     None,
     "",
     "attributes.status = 'RUNNING'",
+    "tags.a = 'at time zone' and tags.b = 'C:\\takes\\'",
     f"tags.a = '{';' * 20}' and params.c = '-- /* $ [' and params.b ILIKE '%{'a' * 90}%'",
     "tags.`ricochet.key` = 'a' and attributes.run_id IN ('a', 'b') AND metrics.m >= 1",
     " and ".join(f"metrics.m{number} > 0" for number in range(20)),
@@ -29,7 +30,6 @@ MANY = [
     " " * 2**15 + "x",
     " and ".join(f"dataset{'s' * (number % 2)}.name = 'd'" for number in range(3)),
     f"tags.a = '{'a' * 1000}b'",
-    f"tags.a ILIKE '%{'a' * 100}b%'",
     f"tags.a LIKE '\\'%{'a' * 1000}b'",
     ";" * 1000,
     f"tags.a = '{';' * 21}'",
@@ -39,13 +39,10 @@ MANY = [
     "$$'$$ ; $$'$$",
     "['] ; [']",
     "\xb4'\xb4 ; \xb4'\xb4",
+    "name != 'a' AT TIME ZONE 'b\\' 'c' AND name ILIKE 'a\\'",
+    "name = 'a' at\ttime\nzone 'b'",
     "tags.a = 'x'; tags.b = 'y'",
     "(" * 2001 + ")" * 2001,
-    f"tags.a LIKE '''%{'a' * 100}b' AND tags.b = 'b'",
-    f"params.b = 'a' and params.a  like\n\"%{'a' * 100}b%\"",
-    "tags.a LIKE 'a%\\'",
-    'tags.a ILIKE "a\\\\\\"',
-    "tags.a = 'a' AND tags.b LIKE 'a''\\'",
 ]
 
 
@@ -86,7 +83,7 @@ def test_many_conditions_are_refused_by_every_search(stores, kind):
     for words in MANY:
         with pytest.raises(
             MlflowException,
-            match=r"operators|without end|long text|semicolon|outside of texts|half an",
+            match=r"operators|without end|semicolon|outside of texts",
         ) as caught:
             search(words)
         assert caught.value.get_http_status_code() == 400
