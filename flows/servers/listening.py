@@ -20,6 +20,11 @@ EVERYWHERE = "0.0.0.0"
 BACKLOG = 2048
 """Connections that wait, as at uvicorn."""
 
+SENT = 2**17
+"""Bytes that a connection keeps to send, of which the kernel makes twice as many. Of the 4 MB that
+it would keep it waits for a third to go before it takes more: longer than ten seconds, in which an
+answer that nobody takes is given up, at 100 kB/s."""
+
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Listen on an address, and on loopback too, where the clients of this machine ask.
@@ -68,6 +73,7 @@ def address(listeners: Sequence[socket.socket]) -> str:
 def _listener(host: str, port: int) -> socket.socket:
     found = socket.socket(_family(host))
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # for this user alone
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SENT)  # of its connections too
     try:
         found.bind((host, port))
         if port == 0:  # only a port that was asked for by its number outlives its listening

@@ -1,6 +1,7 @@
 """A port on which a server will answer is taken before anybody can know of it, and stays so."""
 
 import contextlib
+import select
 import socket
 import subprocess
 import sys
@@ -111,3 +112,19 @@ def test_the_ports_of_up_are_taken_before_a_login_is_made_until_the_last_child_h
     assert len(ports) == 2 and seen == ["begins", "begins", "ended", "ended"]
     assert all("127.0.0.1" in takes(port) for port in ports)
     assert not (tmp_path / children.LEDGER).exists()
+
+
+def test_an_answer_that_is_taken_slowly_is_seen_to_be_taken():
+    """Of four megabytes that were kept, a third had to go first."""
+    taken = 0
+    with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
+        client = socket.create_connection(listener.getsockname())
+        server, _ = listener.accept()
+        with client, server:
+            server.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    server.send(bytes(2**16))
+            while not select.select([], [server], [], 0.05)[1]:
+                taken += len(client.recv(2**13))
+    assert taken < 10.0 * 40e3  # within ten seconds, at 40 kB/s
