@@ -81,7 +81,8 @@ def _end_stands(state: State[Any]) -> Iterator[None]:
     except REFUSALS as error:
         if not state.is_final():
             raise
-        announce(f"{SERVER}: does not show that a run is {state.type.value}: {error}")
+        why = getattr(error, "http_exc", error)  # of a run that is not found, which says nothing
+        announce(f"{SERVER}: does not show that a run is {state.type.value}: {why}")
 
 
 def _refuse_stored_results() -> None:

@@ -9,8 +9,13 @@ import pytest
 from prefect import flow_engine
 from prefect._internal.concurrency.cancellation import CancelledError
 from prefect.concurrency import _leases
+from prefect.exceptions import ObjectNotFound
+from prefect.states import Completed, Running
 
-from ricochet.flows import prefect_options  # noqa: F401 - which has the engine outlive leases
+from ricochet.flows import (
+    prefect_answers,
+    prefect_options,  # noqa: F401 - which has the engine outlive leases
+)
 
 
 @pytest.fixture
@@ -46,3 +51,13 @@ def test_a_lease_that_is_not_renewed_ends_no_run_of_ours(refused):
     assert len(refused) == 3
     with pytest.raises(CancelledError):  # as Prefect has it
         hold(_leases.maintain_concurrency_lease)
+
+
+def test_why_an_end_is_not_accepted_is_said_and_a_begin_raises(capsys):
+    """A 404 said nothing but None."""
+    missing = ObjectNotFound(ValueError("404 Not Found"))
+    with prefect_answers._end_stands(Completed()):
+        raise missing
+    assert capsys.readouterr().err.strip().endswith("a run is COMPLETED: 404 Not Found")
+    with pytest.raises(ObjectNotFound), prefect_answers._end_stands(Running()):
+        raise missing

@@ -1,5 +1,6 @@
 """Flow runs are named by what they do, and those whose process was killed are closed by doctor."""
 
+import contextlib
 import inspect
 import json
 import os
@@ -299,6 +300,24 @@ def test_every_flow_names_its_runs_and_notes_its_process(name):
     assert flow.name == name
     assert flow.flow_run_name is not None
     assert note_process in flow.on_running_hooks
+
+
+def test_a_run_notes_its_process_where_its_port_is_not_handed_over(monkeypatch):
+    """It went on without a note, and was never closed when it was killed."""
+    from ricochet.flows import prefect_runs
+
+    labels = []
+
+    def refuse(*_addresses):
+        raise TimeoutError
+
+    client = SimpleNamespace(update_flow_run_labels=lambda run, given: labels.append((run, given)))
+    monkeypatch.setattr(prefect_runs, "get_client", lambda **_: contextlib.nullcontext(client))
+    monkeypatch.setattr(prefect_runs.known_servers, "hold_ports", refuse)
+    with pytest.raises(TimeoutError):
+        prefect_runs.note_process(None, SimpleNamespace(id="a run"), None)
+    own = prefect_runs.process_ids.name_of(os.getpid())
+    assert labels == [("a run", {prefect_runs.LABEL: own})]
 
 
 def test_a_calibration_is_named_by_its_sessions(monkeypatch):
