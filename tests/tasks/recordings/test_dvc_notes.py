@@ -1,5 +1,6 @@
 """A note of DVC's that a loss of power damaged stops no publication."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -43,3 +44,21 @@ def test_a_command_that_was_killed_keeps_none_from_its_files(tmp_path, rwlock, k
         written = json.loads((tmp_path / "rwlock").read_text())
         assert written["write"]["data"]["pid"] == os.getpid()
         assert not written.get("read")
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+@pytest.mark.parametrize("later", [True, False])
+def test_a_process_that_has_the_number_of_one_that_was_killed_keeps_none(
+    tmp_path, rwlock, kind, later
+):
+    """As after a start of the machine, or in a container: data were busy for ever."""
+    from dvc.lock import LockError
+
+    other = {"pid": os.getppid(), "cmd": "dvc add"}
+    note = tmp_path / "rwlock"
+    note.write_text(json.dumps({kind: {"data": [other] if kind == "read" else other}}))
+    if later:
+        os.utime(note, (0.0, 0.0))
+    expected = contextlib.nullcontext() if later else pytest.raises(LockError, match="is busy")
+    with expected, rwlock.rwlock(str(tmp_path), rwlock.localfs, "dvc add", [], ["data"], False):
+        assert json.loads(note.read_text())["write"]["data"]["pid"] == os.getpid()
