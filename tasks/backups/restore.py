@@ -9,7 +9,6 @@ afterwards. What a restore to the state that was killed had begun to rename is u
 """
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -77,11 +76,6 @@ class _Places:
         folder = self.staged / self.below if own is None else exchange.staged(own)
         return folder / name.removeprefix(f"{kept}/")
 
-    def clear(self) -> None:
-        """Remove what was made."""
-        for each in self.moves:
-            shutil.rmtree(exchange.staged(each), ignore_errors=True)
-
 
 def put_back(
     folder: Path,
@@ -104,7 +98,8 @@ def put_back(
     Raises:
         BadInput: The backup is not exactly what its manifest says or is a lab's, whose file is not
             stated, or has a database in SQLite that belongs into PostgreSQL by it; the state is not
-            empty or another user could move it away, or space is short.
+            empty or another user could move it away, or space is short; what a restore that was
+            killed had begun cannot be undone.
         BusyError: Another process restores it.
     """
     found = manifests.read(folder)
@@ -125,7 +120,7 @@ def put_back(
     lock = exchange.lock_of(state)
     with locks.hold(lock), secret_files.private():
         refuse()
-        places.clear()
+        exchange.clear(places.moves)
         refuse_below(found.size + backup.RESERVE, "what is restored", state.parent)
         try:
             with writing(places.staged):
@@ -136,7 +131,7 @@ def put_back(
                 lab_state.mark(places.staged, database=True)
             restored = _finish(places, found, servers)
         except BaseException:
-            places.clear()
+            exchange.clear(places.moves)
             raise
         lock.unlink(missing_ok=True)
     return restored

@@ -4,39 +4,26 @@ What a folder is to hold is made beside it. What was there is renamed aside, wha
 place, the main folder last; which those are is noted before in what was made of the main one. A
 process that is killed between leaves that note beside the place, which is refused then: it may be
 empty, or beside folders of another time. The next to put something there undoes what was begun.
+
+Nothing is renamed or removed but what it made and what it moved: where something else is in a place
+since, or what was noted may be of another place, that is said, and all of it stays.
 """
 
 import itertools
 import os
+import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.files import sync, write_json, writing
-
-NOTED = ".exchange.json"
-"""File in what was made of the main folder, from before the first renaming until after the last."""
-
-
-@dataclass(frozen=True)
-class Move:
-    """What is renamed at a place.
-
-    Attributes:
-        aside: Where what was there goes; None where nothing was.
-        made: The inode of what was made, by which it is known there.
-    """
-
-    place: Path
-    aside: Path | None
-    made: int
+from ricochet.tasks.storage import exchange_notes
+from ricochet.tasks.storage.exchange_notes import KILLED, NOTED, Move
+from ricochet.tasks.storage.files import sync, writing
 
 
 def staged(place: Path) -> Path:
@@ -55,33 +42,51 @@ def exchanged(places: Sequence[Path]) -> Iterator[dict[Path, Path | None]]:
 
     Yields where what was there is now, by place.
     """
-    moves = [Move(place, _aside(place), staged(place).stat().st_ino) for place in places]
-    noted = [[str(m.place), m.aside and str(m.aside), m.made] for m in moves]
-    write_json(staged(places[-1]) / NOTED, {"moves": noted})
+    made = secrets.token_hex(16)
+    moves = [Move(place, _aside(place), made) for place in places]
     try:
+        exchange_notes.write(moves, [staged(place) for place in places])
         for move in moves:
             with writing(move.place):
                 _put(move)
         yield {move.place: move.aside for move in moves}
     except BaseException:
-        _undo(moves)
+        _undo(moves, staged)
+        _remove(moves)
         raise
-    (places[-1] / NOTED).unlink(missing_ok=True)
+    for place in places:
+        (place / NOTED).unlink(missing_ok=True)
 
 
-def undo_killed(place: Path, refuse: Callable[[], None]) -> None:
-    """Undo what a process that was killed had begun to rename, and remove what it had made.
+def undo_killed(place: Path, refuse: Callable[[], None]) -> list[Path]:
+    """Undo what a process that was killed had begun to rename, and remove what was in no place yet.
 
     Args:
         refuse: Raises BadInput where servers run there; asked while the lock is held.
+
+    Returns:
+        Where what it had put in place is now.
+
+    Raises:
+        BadInput: It is not beyond doubt what was begun, or something else is in a place since;
+            what was there before is named, and all of it stays.
+        BusyError: Another process exchanges the folder.
     """
-    if _noted(place):
-        with locks.hold(lock_of(place)):
-            refuse()
-            moves = _noted(place)
-            _undo(moves)
-            for move in moves:
-                shutil.rmtree(staged(move.place), ignore_errors=True)
+    if not _is_noted(place):
+        return []
+    with locks.hold(lock_of(place)):
+        refuse()
+        moves = _noted(place)
+        kept = _undo(moves, _beside)
+        _remove(moves)
+    return kept
+
+
+def clear(places: Sequence[Path]) -> None:
+    """Remove what was made for places, unless a note in it says where what was there is."""
+    if not _is_noted(places[-1]):
+        for place in places:
+            shutil.rmtree(staged(place), ignore_errors=True)
 
 
 def refuse_unfinished(place: Path) -> None:
@@ -95,10 +100,9 @@ def refuse_unfinished(place: Path) -> None:
     moves = _noted(place)
     if not moves:  # what was there is as it was
         return
-    back = [f"{m.aside} as {m.place}" for m in moves if m.aside and m.aside.exists()]
+    back = [f"{m.aside} as {m.place}" for m in moves if not m.is_back]
     expected = " and ".join([*back, f"no {staged(place)}"])
-    found = "a restore that was killed before its end"
-    raise BadInput(str(place), found, f"the same `ricochet restore` again, or {expected}")
+    raise BadInput(str(place), KILLED, f"the same `ricochet restore` again, or {expected}")
 
 
 def refuse_busy(place: Path) -> None:
@@ -121,23 +125,64 @@ def _put(move: Move) -> None:
     sync(move.place.parent)
 
 
-def _undo(moves: Sequence[Move]) -> None:
+def _undo(moves: Sequence[Move], away: Callable[[Path], Path]) -> list[Path]:
     """Rename what was made and what was there back, as far as it had come and nobody else did.
 
     That can be killed and begun anew as well.
+
+    Args:
+        away: Tells where what was made goes from its place.
+
+    Returns:
+        Where that is now.
+
+    Raises:
+        BadInput: What was there is missing, and nothing is renamed; or something else is in its
+            place, where it stays aside.
     """
+    for move in moves:
+        _refuse_missing(move, staged(moves[-1].place))
+    gone = [_take_back(move, away) for move in reversed(moves)]
     for move in reversed(moves):
-        with writing(move.place):
-            if move.place.exists() and move.place.stat().st_ino == move.made:
-                move.place.rename(staged(move.place))
-            if move.aside is not None and move.aside.exists():
-                with suppress(OSError):  # something is there
-                    move.place.rmdir()
-                if not move.place.exists():
-                    move.aside.rename(move.place)
+        if not move.is_back:
+            again = f"and the same `ricochet restore` again, which renames {move.aside} back first"
+            found = f"something that is there since {KILLED}"
+            raise BadInput(str(move.place), found, f"that elsewhere {again}")
+    return [each for each in gone if each is not None]
+
+
+def _take_back(move: Move, away: Callable[[Path], Path]) -> Path | None:
+    """Rename both back, but nothing over something else; return where what was made is now."""
+    gone = None
+    with writing(move.place):
+        if move.is_put:
+            gone = move.place.rename(away(move.place))
+        if move.aside is not None and not move.is_back and not _is_taken(move.place):
+            move.aside.rename(move.place)
+        if move.place.parent.is_dir():
             sync(move.place.parent)
-    if moves:
-        (staged(moves[-1].place) / NOTED).unlink(missing_ok=True)
+    return gone
+
+
+def _refuse_missing(move: Move, note: Path) -> None:
+    """Refuse to undo where what was there is in neither of its places."""
+    if move.aside is None or move.is_back or os.path.lexists(move.aside):
+        return
+    expected = f"there what was {move.place} before {KILLED}, or no {note}"
+    raise BadInput(str(move.aside), "nothing", expected)
+
+
+def _remove(moves: Sequence[Move]) -> None:
+    """Remove what was made and is in no place."""
+    for move in moves:
+        if exchange_notes.is_made(staged(move.place), move.made):
+            shutil.rmtree(staged(move.place), ignore_errors=True)
+
+
+def _is_taken(place: Path) -> bool:
+    """Tell whether something is at a place, other than an empty folder."""
+    is_folder = place.is_dir() and not place.is_symlink()
+    return any(place.iterdir()) if is_folder else os.path.lexists(place)
 
 
 def _is_left(place: Path) -> bool:
@@ -148,19 +193,23 @@ def _is_left(place: Path) -> bool:
     return False
 
 
+def _is_noted(place: Path) -> bool:
+    """Tell whether a note of an exchange is left beside a place."""
+    return _is_left(place) and exchange_notes.is_in(staged(place))
+
+
 def _noted(place: Path) -> list[Move]:
     """Return what a process that was killed had begun, or nothing."""
-    file = staged(place) / NOTED
-    if not _is_left(place) or not file.exists():
-        return []
-    moves = dict(checked_json.load(file, "what was to be renamed"))["moves"]
-    return [Move(Path(at), aside and Path(aside), made) for at, aside, made in moves]
+    return exchange_notes.read(staged(place), place) if _is_noted(place) else []
 
 
 def _aside(place: Path) -> Path | None:
+    """Return a path for what is at a place, where something is."""
+    return _beside(place) if _is_taken(place) else None
+
+
+def _beside(place: Path) -> Path:
     """Return a path for what is at a place: nothing is there, though two fall into one second."""
-    if not place.exists() or not any(place.iterdir()):
-        return None
     path = place.with_name(f"{place.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     numbered = (path.with_name(f"{path.name}-{number}") for number in itertools.count(2))
-    return next(each for each in itertools.chain([path], numbered) if not each.exists())
+    return next(each for each in itertools.chain([path], numbered) if not os.path.lexists(each))

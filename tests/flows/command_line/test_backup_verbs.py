@@ -88,6 +88,50 @@ def test_a_restore_that_was_killed_while_it_renamed_is_said_and_done_again(
     assert len(runs.connect().client.search_runs(["1"])) == 1 and not left.exists()
 
 
+def killed_between(state, kept, monkeypatch):
+    """Be killed when the state is aside; returns where."""
+    with monkeypatch.context() as patched:
+        patched.setattr(exchange, "_put", lambda move: (state.rename(move.aside), kill.now()))
+        kill.forked(lambda: restore.put_back(kept, state, replace=True))
+    (aside,) = state.parent.glob("artifacts.before-*")
+    return aside
+
+
+def test_what_is_written_in_the_place_after_a_kill_hides_no_state(
+    state, tmp_path, monkeypatch, capsys
+):
+    """The next restore forgot where the state was: the registry was said to be empty, status 0."""
+    kept = tmp_path / "monday"
+    assert cli.main(["backup", str(kept)]) == 0
+    aside = killed_between(state, kept, monkeypatch)
+    state.mkdir()
+    (state / "result.json").write_text("{}")
+    for words in (["restore", str(kept)], ["restore", str(kept), "--replace"]):
+        assert cli.main(words) == 2
+        assert f"{state}: found something that is there since" in (line := said(capsys))
+        assert f"the same `ricochet restore` again, which renames {aside} back first" in line
+        for verb in (["list"], ["doctor"]):
+            assert cli.main(verb) == 2
+            assert f"{aside} as {state}" in said(capsys)
+    state.rename(tmp_path / "elsewhere")
+    assert cli.main(["restore", str(kept), "--replace"]) == 0
+    assert len(runs.connect().client.search_runs(["1"])) == 1
+
+
+def test_a_note_of_a_restore_that_cannot_be_read_is_a_line(state, tmp_path, monkeypatch, capsys):
+    kept = tmp_path / "monday"
+    assert cli.main(["backup", str(kept)]) == 0
+    aside = killed_between(state, kept, monkeypatch)
+    (exchange.staged(state) / exchange.NOTED).write_text("{}")
+    for words in (["list"], ["doctor"], ["restore", str(kept), "--replace"]):
+        assert cli.main(words) == 2
+        assert (
+            f"whose note cannot be read, expected by hand what was there (it may be {aside})"
+            in (said(capsys))
+        )
+    assert not state.exists()
+
+
 def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
     lab_state.mark(state, database=False)
     lab, kept = tmp_path / "lab.yaml", str(tmp_path / "monday")

@@ -1,6 +1,9 @@
 """Folders exchanged together: after a kill at any step all old, all new, or refused and undone."""
 
+import json
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -105,14 +108,14 @@ def test_the_line_names_the_way_back_and_what_went_it_by_hand_is_left_alone(tmp_
     made = exchange.staged(state)
     with pytest.raises(BadInput, match=f"again, or {aside} as {packages} and no {made}"):
         exchange.refuse_unfinished(state)
-    (packages / "new").unlink()
-    packages.rmdir()
+    shutil.rmtree(packages)
     aside.rename(packages)
     exchange.undo_killed(state, nothing)
     assert found(places) == [OLD, OLD] and not is_refused(state)
 
 
-def test_what_somebody_made_in_the_place_since_is_left_there(tmp_path, monkeypatch):
+def test_what_somebody_made_in_the_place_since_is_left_there_and_said(tmp_path, monkeypatch):
+    """The note was removed: what was there lay aside, and nothing named it any more."""
     packages, state = places = ready(tmp_path, "state")
     killed_halfway(places, monkeypatch, after=1)
     (noted,) = [move for move in exchange._noted(state) if move.place == state]
@@ -120,8 +123,150 @@ def test_what_somebody_made_in_the_place_since_is_left_there(tmp_path, monkeypat
     assert found(places) == [NEW, NOTHING]
     state.mkdir()
     (state / "mine").write_text("mine")
+    for _ in range(2):
+        with pytest.raises(
+            BadInput, match=f"{state}: found something .*renames {noted.aside} back"
+        ):
+            exchange.undo_killed(state, nothing)
+        assert found([packages, state, noted.aside]) == [NOTHING, {"mine"}, OLD]
+        with pytest.raises(BadInput, match=f"{noted.aside} as {state}"):
+            exchange.refuse_unfinished(state)
+        exchange.clear(places)
+    state.rename(tmp_path / "elsewhere")
     exchange.undo_killed(state, nothing)
-    assert found([packages, state, noted.aside]) == [NOTHING, {"mine"}, OLD]
+    assert found(places) == [NOTHING, OLD] and not is_refused(state)
+
+
+@pytest.mark.parametrize("lay", [Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_nothing_is_renamed_over_a_file_or_a_link(tmp_path, monkeypatch, lay):
+    _, state = ready(tmp_path, "state")
+    killed_halfway([state], monkeypatch, after=0)
+    (noted,) = exchange._noted(state)
+    state.rename(noted.aside)
+    lay(state)
+    with pytest.raises(BadInput, match=f"found something .*renames {noted.aside} back"):
+        exchange.undo_killed(state, nothing)
+    assert os.path.lexists(state) and found([noted.aside]) == [OLD]
+
+
+def test_what_lies_in_the_way_of_an_error_s_undoing_leaves_the_note(tmp_path):
+    _, state = ready(tmp_path, "state")
+
+    def fail(asides):
+        state.rename(tmp_path / "elsewhere")
+        state.mkdir()
+        (state / "mine").write_text("mine")
+        (tmp_path / "elsewhere").rename(exchange.staged(state))
+        raise OSError("the database is gone")
+
+    with pytest.raises(BadInput, match="found something"), exchange.exchanged([state]) as asides:
+        fail(asides)
+    exchange.clear([state])
+    assert found([state, asides[state]]) == [{"mine"}, OLD] and is_refused(state)
+
+
+def test_what_was_written_where_it_was_put_is_kept(tmp_path, monkeypatch):
+    packages, state = places = ready(tmp_path, "packages", "state")
+    killed_halfway(places, monkeypatch, after=1)
+    (packages / "mine").write_text("mine")
+    (kept,) = exchange.undo_killed(state, nothing)
+    assert found([*places, kept]) == [OLD, OLD, NEW | {"mine"}]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "packages",
+        "state",
+        ".state.lock",
+        kept.name,
+    }
+
+
+@pytest.mark.parametrize("how", ["copied", "moved"])
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_note_is_of_what_was_copied_or_moved_with_it(tmp_path, monkeypatch, how, after):
+    """A restore in a copy renamed, and removed, what lay in the original."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    original, places = ready(first, "packages", "state"), places_in(second)
+    killed_halfway(original, monkeypatch, after=after)
+    if how == "copied":
+        shutil.copytree(first, second)
+        exchange.undo_killed(original[-1], nothing)
+        exchanged(ready(first))
+        assert found(original) == [NEW, NEW]
+    else:
+        first.rename(second)
+    with pytest.raises(BadInput, match=f" no {exchange.staged(places[-1])}") as refused:
+        exchange.refuse_unfinished(places[-1])
+    assert str(first) not in str(refused.value)
+    exchange.undo_killed(places[-1], nothing)
+    assert found(places) == [OLD, OLD] and not is_refused(places[-1])
+    assert found(original) == ([NEW, NEW] if how == "copied" else [NOTHING, NOTHING])
+
+
+def test_a_copy_of_a_note_that_names_folders_apart_is_refused(tmp_path, monkeypatch):
+    first, second = tmp_path / "first" / "state", tmp_path / "second" / "state"
+    packages, _ = ready(tmp_path, "packages")
+    ready(first.parent, "state")
+    killed_halfway([packages, first], monkeypatch, after=1)
+    shutil.copytree(first.parent, second.parent)
+    (aside,) = tmp_path.glob("packages.before-*")
+    named = f"{packages} as it was .it may be {aside}., and no {exchange.staged(second)}"
+    for refusing in (exchange.refuse_unfinished, lambda _: exchange.undo_killed(second, nothing)):
+        with pytest.raises(BadInput, match=f"copied: it was to {first}, .*{named}"):
+            refusing(second)
+        assert found([packages, first, second]) == [NEW, OLD, OLD]
+    exchange.undo_killed(first, nothing)
+    assert found([packages, first]) == [OLD, OLD]
+
+
+def test_a_copy_of_a_note_beside_another_place_is_refused(tmp_path, monkeypatch):
+    places = ready(tmp_path, "packages", "state")
+    killed_halfway(places, monkeypatch, after=1)
+    other = tmp_path / "other"
+    shutil.copytree(exchange.staged(places[-1]), exchange.staged(other))
+    with pytest.raises(BadInput, match=f"moved or copied: it was to {places[-1]}, "):
+        exchange.undo_killed(other, nothing)
+    assert found([*places, other]) == [NEW, OLD, NOTHING]
+
+
+def test_a_note_is_of_its_place_by_another_path_too(tmp_path, monkeypatch):
+    packages, _ = ready(tmp_path, "packages")
+    _, state = ready(tmp_path / "lab", "state")
+    killed_halfway([packages, state], monkeypatch, after=1)
+    (tmp_path / "link").symlink_to("lab")
+    exchange.undo_killed(tmp_path / "link" / "state", nothing)
+    assert found([packages, state]) == [OLD, OLD]
+
+
+def test_what_was_there_and_is_nowhere_is_said(tmp_path, monkeypatch):
+    packages, state = places = ready(tmp_path, "packages", "state")
+    killed_halfway(places, monkeypatch, after=1)
+    (aside,) = tmp_path.glob("packages.before-*")
+    aside.rename(tmp_path / "away")
+    with pytest.raises(BadInput, match=f"{aside} as {packages}"):
+        exchange.refuse_unfinished(state)
+    with pytest.raises(
+        BadInput, match=f"{aside}: found nothing, expected there what was {packages}"
+    ):
+        exchange.undo_killed(state, nothing)
+    assert found(places) == [NEW, OLD] and is_refused(state)
+
+
+OLDER = {"moves": [["/state", "/state.before-20261130T160000", 7]]}
+FOREIGN = {"made": "a", "main": "/state", "moves": [["state", "../state.before-20261130T160000"]]}
+
+EMPTY, ENDED = {**FOREIGN, "moves": []}, {**FOREIGN, "moves": [["a\0", None], ["state", None]]}
+
+
+@pytest.mark.parametrize("note", [{}, OLDER, FOREIGN, EMPTY, ENDED, ""])
+def test_a_note_that_cannot_be_followed_is_said_and_moves_nothing(tmp_path, note):
+    _, state = ready(tmp_path, "state")
+    aside = state.rename(tmp_path / "state.before-20261130T160000")
+    (exchange.staged(state) / exchange.NOTED).write_text(json.dumps(note) if note != "" else "")
+    named = f"by hand what was there .it may be {aside}. as {state}, and no"
+    for refusing in (exchange.refuse_unfinished, lambda _: exchange.undo_killed(state, nothing)):
+        with pytest.raises(BadInput, match=rf"{exchange.KILLED}.*{named}"):
+            refusing(state)
+    exchange.clear([state])
+    assert found([state, aside]) == [NOTHING, OLD] and is_refused(state)
 
 
 def test_while_the_lock_is_held_it_is_not_called_killed(tmp_path):
