@@ -75,6 +75,8 @@ def restore(call: Call) -> Mapping[str, Any]:
         call.report_line(line)
     for aside in filter(None, (done.aside, done.packages_aside)):
         call.report_line(f"what was there before is now {aside}")
+    for put in done.undone:
+        call.report_line(f"what a restore that was killed had put in place is now {put}")
     for line in _to_compare(done):
         call.report_line(line)
     call.report_next(_after_restore(given, state))

@@ -8,8 +8,9 @@ PostgreSQL, which must be empty, is filled just before that, in a transaction th
 afterwards. What a restore to the state that was killed had begun to rename is undone first.
 """
 
+import dataclasses
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ class Restored:
     Attributes:
         aside: Where what was there before is now; None where there was nothing.
         packages_aside: The same of a lab's own folder of packages.
+        undone: Where is now what a restore that was killed had put in place.
         counts: As in the manifest, counted anew in what was put back.
     """
 
@@ -42,6 +44,7 @@ class Restored:
     aside: Path | None
     packages_aside: Path | None
     counts: dict[str, int]
+    undone: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def put_back(
         raise BadInput(str(folder), "a backup of a lab", expected)
     stated = stated or Stated()
     secret_files.refuse_shared_way(state)
-    exchange.undo_killed(state, refuse)
+    undone = exchange.undo_killed(state, refuse)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
         if place.exists() and any(place.iterdir()):
@@ -134,7 +137,7 @@ def put_back(
             exchange.clear(places.moves)
             raise
         lock.unlink(missing_ok=True)
-    return restored
+    return dataclasses.replace(restored, undone=undone)
 
 
 def _places(state: Path, stated: Stated) -> _Places:

@@ -12,6 +12,7 @@ import pytest
 from ricochet.flows import cli
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import restore
+from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.recordings import dvc_publish
 from ricochet.tasks.registry import lab_state, runs
 from ricochet.tasks.storage import exchange, process_ids
@@ -116,6 +117,24 @@ def test_what_is_written_in_the_place_after_a_kill_hides_no_state(
     state.rename(tmp_path / "elsewhere")
     assert cli.main(["restore", str(kept), "--replace"]) == 0
     assert len(runs.connect().client.search_runs(["1"])) == 1
+
+
+def test_what_a_killed_restore_had_put_in_place_is_named(state, tmp_path, monkeypatch, capsys):
+    kept, packages, put = tmp_path / "monday", tmp_path / "packages", exchange._put
+    lab = tmp_path / "lab.yaml"
+    lab.write_text(f"state: {state}\nartifact_store: {packages}\nlogin: false\n")
+    packages.mkdir()
+    words = [str(kept), "--config", str(lab)]
+    assert cli.main(["backup", *words]) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(exchange, "_put", lambda move: (put(move), kill.now()))
+        stated = Stated(packages=packages)
+        kill.forked(lambda: restore.put_back(kept, state, replace=True, stated=stated))
+    (packages / "mine").write_text("mine")
+    capsys.readouterr()
+    assert cli.main(["restore", *words, "--replace"]) == 0
+    (named,) = (each for each in tmp_path.glob("packages.before-*") if (each / "mine").exists())
+    assert f"had put in place is now {named}\n" in capsys.readouterr().out
 
 
 def test_a_note_of_a_restore_that_cannot_be_read_is_a_line(state, tmp_path, monkeypatch, capsys):

@@ -10,6 +10,7 @@ from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.storage import exchange
+from tests.crash import kill
 from tests.tasks.backups.states import tree
 
 
@@ -92,6 +93,25 @@ def test_where_the_state_cannot_be_put_back_neither_are_packages(
         restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
     assert (tree(packages), tree(state)) == before
     assert [path.name for path in packages.parent.iterdir()] == ["packages"]
+
+
+def test_what_was_written_among_packages_after_a_kill_is_kept_and_named(
+    state, packages, tmp_path, monkeypatch
+):
+    stated, put = Stated(packages=packages), exchange._put
+    backup.make(tmp_path / "monday", stated=stated)
+    before = tree(packages)
+    with monkeypatch.context() as patched:
+        patched.setattr(exchange, "_put", lambda move: (put(move), kill.now()))
+        kill.forked(
+            lambda: restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+        )
+    (packages / "later").write_text("later")
+    done = restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+    (kept,) = done.undone
+    assert (kept / "later").read_text() == "later" and tree(packages) == before
+    assert tree(done.packages_aside) == before
+    assert len(list(packages.parent.iterdir())) == 3
 
 
 def test_a_database_of_sqlite_is_not_lost_where_a_lab_s_file_names_another(state, tmp_path):
