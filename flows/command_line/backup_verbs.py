@@ -24,6 +24,7 @@ def backup(call: Call) -> Mapping[str, Any]:
     given = call.arguments
     announce("looking for what is to be kept ...")
     from ricochet.tasks.backups import backup as backups
+    from ricochet.tasks.backups import held_packages
 
     stated = _stated(call)
     since = None if given.since is None else given.since.resolve()
@@ -33,6 +34,9 @@ def backup(call: Call) -> Mapping[str, Any]:
     call.report_line(_counted(made.counts))
     for place, count in made.left_out.items():
         call.report_line(f"{place}: {count} files left out, which no manifest can name")
+    if without := held_packages.missing(given.folder, made):
+        versions = f"{without} of {made.counts['versions']} versions"
+        call.report_line(f"not complete: {versions} without their packages")
     for line in _uncommitted(made):
         call.report_line(line)
     folder = shlex.quote(str(given.folder))
@@ -40,7 +44,8 @@ def backup(call: Call) -> Mapping[str, Any]:
     if stated is not None and stated.servers:
         elsewhere = f"--config {shlex.quote(str(given.config))}   (into empty databases)"
     call.report_next(f"ricochet restore {folder} {elsewhere}")
-    return {"schema": BACKUP, "folder": str(given.folder.resolve()), **_facts(made)}
+    facts = {"folder": str(given.folder.resolve()), "without_package": without}
+    return {"schema": BACKUP, **facts, **_facts(made)}
 
 
 def restore(call: Call) -> Mapping[str, Any]:

@@ -76,6 +76,15 @@ def count(path: Path, table: str) -> int:
         return int(database.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0])
 
 
+def column(path: Path, table: str, name: str) -> list[str]:
+    """Return the texts in a column of a table, none where there is no such table."""
+    with refusing(path), opened(path, read_only=True) as database:
+        if table not in tables(database):
+            return []
+        rows = database.execute(f'SELECT "{name}" FROM "{table}" WHERE typeof("{name}") = \'text\'')
+        return [str(text) for (text,) in rows]
+
+
 def move(path: Path, before: str, after: str) -> int:
     """Let MLflow's database name files under another folder; returns how many places changed.
 

@@ -157,27 +157,45 @@ class Server:
 
 def count(dump: Path, table: str) -> int:
     """Return how many rows of a table a dump holds, whatever its database holds by now."""
+    with _data(dump, table) as text:
+        return sum(1 for _ in _rows(text))
+
+
+def column(dump: Path, table: str, name: str) -> list[str]:
+    """Return what a column of a table holds in a dump, as PostgreSQL writes it to a file."""
+    found = []
+    with _data(dump, table) as text:
+        for head, row in _rows(text):
+            names = head.decode(errors="replace").partition(" (")[2].partition(")")[0].split(", ")
+            if name in names:
+                found.append(row.split(b"\t")[names.index(name)].decode(errors="replace").strip())
+    return found
+
+
+@contextlib.contextmanager
+def _data(dump: Path, table: str) -> Iterator[Iterable[bytes]]:
+    """Have the rows of a table that a dump holds written, to be read to their end."""
     command = ["pg_restore", "--data-only", f"--table={table}", "--file=-", str(dump)]
     with tempfile.TemporaryFile() as errors:
         pipe = subprocess.PIPE
         with postgres_programs.started(command, None, errors, stdout=pipe) as program:
             assert program.stdout is not None
             with open(program.stdout.fileno(), "rb", closefd=False) as text:
-                found = _rows(text)
+                yield text
         if program.returncode:
             raise postgres_programs.failed(str(dump), program, errors)
-    return found
 
 
-def _rows(text: Iterable[bytes]) -> int:
-    r"""Count the lines between each `COPY` and its `\.`; a line break in a row is `\n` there."""
-    rows, inside = 0, False
+def _rows(text: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    r"""Yield the `COPY` and each line that follows until its `\.`; a line break is `\n` there."""
+    head = b""
     for line in text:
-        if not inside:
-            inside = line.startswith(b"COPY ")
-        elif inside := line != b"\\.\n":
-            rows += 1
-    return rows
+        if not head:
+            head = line if line.startswith(b"COPY ") else b""
+        elif line == b"\\.\n":
+            head = b""
+        else:
+            yield head, line
 
 
 def _others(tables: Iterable[str]) -> str:

@@ -209,6 +209,23 @@ def test_no_home_of_prefect_has_a_backup_leave_its_database_out(
     assert cli.main(["backup", str(tmp_path / "tuesday")]) == 0
 
 
+def test_a_backup_says_of_how_many_versions_it_has_no_package(state, tmp_path, capsys):
+    """It was called one of two versions."""
+    client, monday = runs.connect().client, tmp_path / "monday"
+    (run,) = client.search_runs(["1"])
+    client.create_registered_model("ball-table")
+    for place in ("package", "gone", "gone"):
+        source = f"runs:/{run.info.run_id}/{place}"
+        client.create_model_version("ball-table", source, run_id=run.info.run_id)
+    client.delete_model_version("ball-table", "3")
+    client.log_text(run.info.run_id, "{}", "package/posterior.json")
+    assert cli.main(["backup", str(monday)]) == 0
+    assert "not complete: 1 of 3 versions without their packages" in capsys.readouterr().out
+    client.log_text(run.info.run_id, "{}", "gone/posterior.json")
+    assert cli.main(["backup", str(tmp_path / "tuesday"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["without_package"] == 0
+
+
 def said(capsys):
     return capsys.readouterr().err.splitlines()[-1]
 
