@@ -36,7 +36,8 @@ def backup(call: Call) -> Mapping[str, Any]:
         call.report_line(f"{place}: {count} files left out, which no manifest can name")
     if without := held_packages.missing(given.folder, made):
         versions = f"{without} of {made.counts['versions']} versions"
-        call.report_line(f"not complete: {versions} without their packages")
+        whole = stated is not None and stated.bucket  # as far as a backup goes
+        call.report_line(f"{'' if whole else 'not complete: '}{versions} without their packages")
     for line in _uncommitted(made):
         call.report_line(line)
     folder = shlex.quote(str(given.folder))
@@ -122,10 +123,11 @@ def _stated(call: Call) -> "Stated | None":
     addresses = {contents.MLFLOW: found.mlflow_database, contents.PREFECT: found.prefect_database}
     passwords = found.secrets_folder / "pgpass"
     servers = {name: Server(each, passwords) for name, each in addresses.items() if each}
-    if "://" in found.artifact_store:
-        call.report_line(f"{found.artifact_store}: not in the backup; it is kept by its own means")
-    folder = found.artifact_store if "://" not in found.artifact_store else ""
-    return contents.Stated(servers, Path(folder) if folder else None)
+    store = found.artifact_store
+    if "://" in store:
+        call.report_line(f"{store}: not in the backup; it is kept by its own means")
+        return contents.Stated(servers, bucket=store)
+    return contents.Stated(servers, Path(store) if store else None)
 
 
 def _facts(made: "Backup") -> dict[str, Any]:

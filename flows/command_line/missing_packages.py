@@ -3,7 +3,8 @@
 from ricochet.models.core.bad_input import BadInput
 
 LAB = (
-    "dvc", "mcap", "mlflow", "mujoco", "optuna", "prefect", "pyroomacoustics", "sqlalchemy", "torch"
+    "dvc", "mcap", "mlflow", "mujoco", "optuna", "prefect", "psycopg2", "pyroomacoustics",
+    "sqlalchemy", "torch",
 )  # fmt: skip
 """Packages of the extra `lab` that are imported by name."""
 

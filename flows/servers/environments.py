@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ricochet.flows.servers.lab import Lab
+from ricochet.flows.servers.lab import PGPASS, Lab
 from ricochet.tasks.storage import database_address, secret_files
 from ricochet.tasks.storage.files import output_folder
 from ricochet.tasks.storage.provenance import ROOT, workplace
@@ -23,7 +23,7 @@ USER, ADMIN, READER = "ricochet", "admin", "controller"
 """Names at Prefect, and at MLflow of who may do all and of who may read."""
 PREFECT, MLFLOW_ADMIN, MLFLOW_READER = "prefect", "mlflow-admin", "mlflow-controller"
 """Files of `name:password`, beside `pgpass` for databases."""
-PGPASS, SESSION_KEY, AUTH = "pgpass", "mlflow-session-key", "mlflow-auth.ini"
+SESSION_KEY, AUTH = "mlflow-session-key", "mlflow-auth.ini"
 SERVER_LOGIN, CLIENT_LOGIN = "PREFECT_SERVER_API_AUTH_STRING", "PREFECT_API_AUTH_STRING"
 KNOWN = 60
 """How long MLflow takes a password for right without comparing it again, s."""

@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import Interval
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
@@ -17,8 +17,13 @@ from ricochet.models.core.bad_input import BadInput, unknown_key
 from ricochet.tasks.storage import checked_yaml, database_address, limits, login_transport
 from ricochet.tasks.storage.provenance import artifacts
 
+if TYPE_CHECKING:
+    from ricochet.tasks.registry.lab_places import Place
+
 Port = Annotated[int, Strict(), Interval(ge=0, le=65535)]
 Whether = Annotated[bool, Strict()]
+PGPASS = "pgpass"
+"""File of databases' passwords in the folder of secrets."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:(\d{1,5}|\*))?")
 _EXPECTED = {"path": "a path", "tuple": "a list", "bool": "true or false"}
 """What a value is, in words, by the fault that pydantic finds."""
@@ -62,6 +67,26 @@ class Lab:
     def secrets_folder(self) -> Path:
         """Return the folder of passwords and keys."""
         return self.secrets or self.state / "secrets"
+
+    def places(self, *, patience: float) -> "list[Place]":
+        """Return where its registry is, beside its state.
+
+        Args:
+            patience: For how long PostgreSQL may be starting, s.
+        """
+        from ricochet.tasks.registry import lab_places  # with numpy, for which no help waits
+
+        databases = {
+            lab_places.MLFLOW: self.mlflow_database,
+            lab_places.PREFECT: self.prefect_database,
+        }
+        return lab_places.of_lab(
+            self.state,
+            databases,
+            self.artifact_store,
+            passwords=self.secrets_folder / PGPASS,
+            patience=patience,
+        )
 
 
 def load(path: Path) -> Lab:

@@ -39,7 +39,7 @@ from ricochet.flows.servers.lab import Lab
 from ricochet.flows.servers.stopping import stoppable
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.figures import matplotlib_settings
-from ricochet.tasks.registry import lab_state
+from ricochet.tasks.registry import lab_places, lab_state
 from ricochet.tasks.storage import exchange, login_transport, process_ids, secret_files
 from ricochet.tasks.storage.files import output_folder, write_json
 from ricochet.tasks.storage.provenance import ROOT, artifacts, workplace
@@ -52,6 +52,8 @@ EMBEDDED = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
 """For a verb that runs a flow itself."""
 PATIENCE = 300.0
 """Longest wait for a server to answer, s."""
+STARTING = 60.0
+"""Longest wait for PostgreSQL, which may be starting too, s."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def _say_where_the_registry_is(request: Request) -> None:
     else:
         database = bool(request.lab.mlflow_database)
         lab_state.refuse_another_registry(state, database=database)
-        lab_state.mark(state, database=database)
+        lab_places.take(state, request.lab.places(patience=STARTING), database=database)
 
 
 def _take_folders(lab: Lab) -> None:

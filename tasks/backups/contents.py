@@ -12,7 +12,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.recordings import dvc_publish, manifests
-from ricochet.tasks.registry import lab_state, local_store, promotion_log
+from ricochet.tasks.registry import lab_places, lab_state, local_store, promotion_log
 from ricochet.tasks.storage import exchange
 from ricochet.tasks.storage.provenance import artifacts, workplace
 
@@ -56,10 +56,20 @@ class Stated:
     Attributes:
         servers: PostgreSQL's databases, by the name that SQLite's has.
         packages: Folder of packages and files of runs.
+        bucket: Address of a store in S3, which has them in its place; no backup holds those.
     """
 
     servers: dict[str, Server] = field(default_factory=dict)
     packages: Path | None = None
+    bucket: str = ""
+
+    def places(self, state: Path) -> list[lab_places.Place]:
+        """Return where the registry is that a state is with."""
+        keys = {MLFLOW: lab_places.MLFLOW, PREFECT: lab_places.PREFECT}
+        databases = {keys[name]: server.address for name, server in self.servers.items()}
+        passwords = next((server.passwords for server in self.servers.values()), None)
+        store = self.bucket or str(self.packages or "")
+        return lab_places.of_lab(state, databases, store, passwords=passwords)
 
 
 def refuse_unfinished(state: Path) -> None:
@@ -79,15 +89,16 @@ def find(stated: Stated | None = None) -> Contents:
 
     Raises:
         BadInput: A database is no file of this machine, or there is none, or the lab's file names
-            another; or no folder of packages is where that says; or nothing says so though the
-            state is a lab's; or a restore to the state was killed as it ended; or a session that
-            is not published has the place of another, or `PREFECT_HOME` another database.
+            another; or no folder of packages is where that says, or it is another lab's; or nothing
+            says so though the state is a lab's; or a restore to the state was killed as it ended;
+            or a session that is not published has the place of another, or `PREFECT_HOME` another
+            database.
     """
     state = artifacts()
     refuse_unfinished(state)
     if stated is None:
         lab_state.refuse_marked(state)
-    stated = stated or Stated()
+    of_lab, stated = stated is not None, stated or Stated()
     own: dict[str, Path] = {}
     if MLFLOW not in stated.servers:
         lab_state.refuse_another_s_store(state)
@@ -99,6 +110,8 @@ def find(stated: Stated | None = None) -> Contents:
         raise BadInput(str(own[MLFLOW]), "no database of MLflow", "a lab's outputs")
     if stated.packages is not None and not stated.packages.is_dir():
         raise BadInput(str(stated.packages), "no folder", "that of packages, as `artifact_store`")
+    if of_lab:
+        lab_places.refuse_others(state, stated.places(state))
     beside = own.get(MLFLOW, state / MLFLOW).parent / "artifacts"
     folders = {PACKAGES: stated.packages or beside, LOG: promotion_log.place().parent}
     remote = _remote()

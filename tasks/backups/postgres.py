@@ -19,10 +19,13 @@ from typing import IO
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import postgres_programs
+from ricochet.tasks.registry import lab_databases
 from ricochet.tasks.storage.files import sync
 
 TABLES = "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " \
-    "WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema')"  # fmt: skip
+    "WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') " \
+    f"AND c.relname <> '{lab_databases.TABLE}'"  # fmt: skip
+"""How many tables a database has, beside the note of a lab."""
 
 TRANSACTION = "pg_catalog.txid_current()"
 """Which transaction it is, whatever a dump says where names are looked for."""
@@ -55,8 +58,12 @@ class Server:
         return self.passwords if there else None
 
     def dump(self, target: Path) -> None:
-        """Write all but accounts to a file, on the disk when this returns; BadInput if not."""
-        without = (f"--exclude-table={name}" for name in ACCOUNTS)
+        """Write all but accounts and the note of a lab to a file, on the disk when this returns.
+
+        Raises:
+            BadInput: It cannot be written.
+        """
+        without = (f"--exclude-table={name}" for name in (*ACCOUNTS, lab_databases.TABLE))
         self._run("pg_dump", "--format=custom", "--no-owner", f"--file={target}", *without)
         sync(target)
 
@@ -66,13 +73,14 @@ class Server:
             raise BadInput(self.address, f"{found} tables", "an empty database (`createdb`)")
 
     @contextlib.contextmanager
-    def put_back(self, dump: Path, *, tables: Iterable[str] = ()) -> Iterator[None]:
+    def put_back(self, dump: Path, *, tables: Iterable[str] = (), then: str = "") -> Iterator[None]:
         """Put a dump back in a transaction that is committed when the block has ended.
 
         With an error, or killed before that, the database is as it was.
 
         Args:
             tables: Names that nothing but a table may have.
+            then: Statements that follow, in the same transaction.
 
         Raises:
             BadInput: It cannot be put back, or `pg_restore` would let it run commands.
@@ -85,6 +93,9 @@ class Server:
             _say(psql, f"SELECT {TRANSACTION} OPERATOR(pg_catalog.=) :begun AS same \\gset")
             _say(psql, f"SET LOCAL search_path = pg_catalog, pg_temp;\n{_others(tables)} \\gset")
             self._refuse_unless_filled(self._await(psql, errors, "filled :same :others"))
+            if then:
+                _say(psql, f"RESET search_path;\n{then}")
+                self._await(psql, errors, "done")
             yield
             _say(psql, "COMMIT;")
             self._await(psql, errors, "committed")

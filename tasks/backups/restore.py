@@ -12,17 +12,17 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ricochet.hardware import locks
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.progress import Progress, no_progress
 from ricochet.tasks.backups import backup, contents, databases, manifests
-from ricochet.tasks.backups.contents import Stated
+from ricochet.tasks.backups.contents import DUMPS, Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
-from ricochet.tasks.registry import lab_state
+from ricochet.tasks.registry import lab_databases, lab_places, lab_state
 from ricochet.tasks.storage import exchange, secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
@@ -129,10 +129,9 @@ def put_back(
             with writing(places.staged):
                 _stage(folder, places, found, progress)
             _keep_passwords(places, servers)
+            note = _mark_anew(places, stated, servers)
             _settle_in(places, found)
-            if contents.DUMPS[contents.MLFLOW] in servers:
-                lab_state.mark(places.staged, database=True)
-            restored = _finish(places, found, servers)
+            restored = _finish(places, found, servers, note)
         except BaseException:
             exchange.clear(places.moves)
             raise
@@ -150,14 +149,38 @@ def _places(state: Path, stated: Stated) -> _Places:
     return _Places(state, packages, contents.PACKAGES)
 
 
-def _finish(places: _Places, found: Backup, servers: Mapping[str, Server]) -> Restored:
+def _mark_anew(places: _Places, stated: Stated, servers: Mapping[str, Server]) -> str:
+    """Mark what is restored of a lab as one of its own, and note so in its packages.
+
+    Returns:
+        Statements that note so in its databases.
+    """
+    mlflow, staged = DUMPS[contents.MLFLOW] in servers, places.staged
+    if not mlflow and not lab_state.is_marked(staged):
+        return ""
+    registry, database = lab_places.new_id(), mlflow or lab_state.read(staged).database
+    packages = places.target(f"{contents.PACKAGES}/-").parent
+    if packages.is_dir():
+        lab_places.Folder(packages).note(registry)
+    filled = {name: each for name, each in stated.servers.items() if DUMPS[name] in servers}
+    kept = {
+        place.key: place.shown
+        for place in replace(stated, servers=filled).places(places.state)
+        if packages.is_dir() or not isinstance(place, lab_places.Folder)
+    }
+    lab_state.mark(staged, database=database, registry=registry, places=kept)
+    return lab_databases.statements(registry)
+
+
+def _finish(places: _Places, found: Backup, servers: Mapping[str, Server], note: str) -> Restored:
     """Fill databases of PostgreSQL and rename folders into place, or undo all that."""
     if servers:
         (places.staged / contents.UNFINISHED).touch()
     with ExitStack() as filled:
-        counted = [table for _, table in backup.COUNTED.values()]
+        plain = [lab_databases.TABLE, *(table for _, table in backup.COUNTED.values())]
         for name, server in servers.items():
-            filled.enter_context(server.put_back(places.staged / name, tables=counted))
+            dump = places.staged / name
+            filled.enter_context(server.put_back(dump, tables=plain, then=note))
         with exchange.exchanged(places.moves) as asides:
             filled.close()
     (places.state / contents.UNFINISHED).unlink(missing_ok=True)
@@ -185,17 +208,19 @@ def _copy_secret(kept: Path, target: Path) -> None:
 
 def _servers(found: Backup, state: Path, stated: Stated) -> dict[str, Server]:
     """Return the databases of PostgreSQL by their dumps; BadInput where one cannot be put back."""
-    dumps = {name: dump for name, dump in contents.DUMPS.items() if dump in found.files}
+    dumps = {name: dump for name, dump in DUMPS.items() if dump in found.files}
     for name, dump in dumps.items():
         if name not in stated.servers:
             raise BadInput(dump, "a dump of PostgreSQL", "--config FILE that names its database")
         stated.servers[name].refuse_unless_empty()
     for name in {*stated.servers} & {*found.files}:
-        expected = f"a lab's file that names no database for it: {contents.DUMPS[name]} is missing"
+        expected = f"a lab's file that names no database for it: {DUMPS[name]} is missing"
         raise BadInput(name, "a database of SQLite", expected)
     if contents.MLFLOW in dumps and found.state != str(state):
         expected = f"{found.state}: the database in PostgreSQL names files there"
         raise BadInput("the place", str(state), expected)
+    if dumps:
+        lab_places.refuse_mixed(stated.places(state))
     return {dump: stated.servers[name] for name, dump in dumps.items()}
 
 

@@ -3,31 +3,69 @@
 Its registry is in a database that they know, or its packages are at their addresses. Without them a
 verb would find an empty store in its place, or call packages damaged, and write what nobody sees.
 So `up --config` and `restore` say in the state that it is a lab's, and what else would stand for it
-refuses.
+refuses. Which databases and packages are that lab's, `lab_places` tells.
 """
 
 import contextlib
 import os
 import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.storage import checked_json
-from ricochet.tasks.storage.files import shown, write_json
+from ricochet.tasks.storage.files import read_bytes, shown, write_json
 from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts, workplace
 
 MARK = "lab.json"
 """File of a state that says so."""
+SCHEMA = "ricochet.lab/1"
 FOUND = "a lab whose registry its servers alone give"
 
 
-def mark(state: Path, *, database: bool) -> None:
+@dataclass(frozen=True)
+class Mark:
+    """What a state says of its lab's registry.
+
+    Attributes:
+        database: Whether it is in a database that a lab's file names, and not in the state.
+        registry: Its id (`lab_places`); None before servers that know of it have started.
+        places: Where it was last, in words, by keys of the lab's file.
+    """
+
+    schema: str = SCHEMA
+    database: bool = True
+    registry: str | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+def mark(
+    state: Path,
+    *,
+    database: bool,
+    registry: str | None = None,
+    places: Mapping[str, str] | None = None,
+) -> None:
     """Say in a state that its lab's servers alone give the registry.
 
     Args:
-        database: Whether it is in a database that a lab's file names, and not in the state.
+        database: As `Mark`, as are the others.
     """
-    write_json(state / MARK, {"schema": "ricochet.lab/1", "database": database})
+    facts = asdict(Mark(SCHEMA, database, registry, dict(places or {})))
+    write_json(state / MARK, {key: fact for key, fact in facts.items() if fact is not None})
+
+
+def read(state: Path) -> Mark:
+    """Return what a state says; that it has its registry itself where it says nothing.
+
+    Raises:
+        BadInput: What it says cannot be read.
+    """
+    path = state / MARK
+    if not is_marked(state):
+        return Mark(database=False)
+    return checked_json.read(Mark, read_bytes(path, "a lab's mark"), str(path))
 
 
 def is_marked(state: Path) -> bool:
@@ -73,7 +111,7 @@ def refuse_another_s_store(state: Path) -> None:
     Raises:
         BadInput: The lab's servers had it in a database.
     """
-    if _is_in_a_database(state):
+    if read(state).database:
         expected = f"a file that names it (mlflow_database), or no {MARK} there"
         raise BadInput(str(state), "a lab whose registry is in a database", expected)
 
@@ -93,17 +131,12 @@ def refuse_another_registry(state: Path, *, database: bool) -> None:
     if not database:
         refuse_another_s_store(state)
     store = state / "mlflow" / "mlflow.db"
-    own = is_marked(state) and _is_in_a_database(state) == database
+    own = is_marked(state) and read(state).database == database
     if not own and store.exists() and _experiments(store):
         found = "a registry that the lab's servers would not read"
         found = found if database else "a registry made without a lab's servers"
         expected = f"{store.parent} moved away, or another `state`"
         raise BadInput(str(store), found, expected)
-
-
-def _is_in_a_database(state: Path) -> bool:
-    said = dict(checked_json.load(state / MARK)) if is_marked(state) else {"database": False}
-    return said.get("database") is not False
 
 
 def _experiments(database: Path) -> int:

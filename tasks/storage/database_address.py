@@ -19,6 +19,7 @@ UNENCRYPTED = "disable"
 """What PGSSLMODE may be too: nobody says it unawares."""
 ELSEWHERE = ("PGHOSTADDR", "PGSERVICE", "PGSERVICEFILE")
 """Variables that lead to another host than the one in an address."""
+PORT = 5432
 SERVER = "postgres"
 """Who owns the folder of the socket, beside root and oneself."""
 
@@ -52,6 +53,19 @@ def check(where: str, address: str, environment: Mapping[str, str], *, passwords
         if not _HOST.fullmatch(parts.hostname):
             raise BadInput(where, repr(address), "the name or the number of one host")
         _check_port(where, address, words, environment.get("PGSSLMODE", ""))
+
+
+def place(address: str) -> str:
+    """Return where a database is, without who connects to it.
+
+    >>> place("postgresql://ricochet@db.example.org:5432/mlflow?sslmode=verify-full")
+    'db.example.org:5432/mlflow'
+    >>> place("postgresql://ricochet@/mlflow?host=/run/postgresql")
+    '/run/postgresql:5432/mlflow'
+    """
+    parts = urllib.parse.urlsplit(address)
+    folder = urllib.parse.parse_qs(parts.query).get("host", [""])[0]
+    return f"{parts.hostname or folder}:{parts.port or PORT}{parts.path}"
 
 
 def for_asyncpg(address: str) -> str:

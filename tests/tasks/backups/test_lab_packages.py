@@ -9,6 +9,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, manifests, restore
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import Server
+from ricochet.tasks.registry import lab_places, lab_state
 from ricochet.tasks.storage import exchange
 from tests.crash import kill
 from tests.tasks.backups.states import tree
@@ -122,3 +123,57 @@ def test_a_database_of_sqlite_is_not_lost_where_a_lab_s_file_names_another(state
     with pytest.raises(BadInput, match=r"mlflow.db: found a database of SQLite, expected a lab's"):
         restore.put_back(tmp_path / "monday", state, replace=True, stated=stated)
     assert tree(state) == before
+
+
+def noted(state, stated):
+    """Do as `up --config` does when it starts; returns the id of the registry."""
+    lab_places.take(state, stated.places(state), database=False)
+    return lab_state.read(state).registry
+
+
+def test_no_backup_is_made_of_other_packages_than_the_lab_s(state, packages, tmp_path):
+    """It said how many versions it had, and held the files of none."""
+    stated, other = Stated(packages=packages), tmp_path / "other"
+    noted(state, stated)
+    other.mkdir()
+    for named in (Stated(packages=other), Stated(), Stated(bucket="s3://lab/packages")):
+        with pytest.raises(BadInput, match=f"{state} was with, expected {packages}; or, to begin"):
+            backup.make(tmp_path / "monday", stated=named)
+    assert not (tmp_path / "monday").exists()
+    made = backup.make(tmp_path / "monday", stated=stated)
+    assert f"{contents.PACKAGES}/{lab_places.NOTE}" in made.files
+
+
+def test_what_is_restored_elsewhere_is_a_lab_of_its_own(state, packages, tmp_path, monkeypatch):
+    stated, tried = Stated(packages=packages), tmp_path / "tried"
+    original = noted(state, stated)
+    backup.make(tmp_path / "monday", stated=stated)
+    restore.put_back(tmp_path / "monday", tried)
+    with pytest.raises(BadInput, match=f"with another `state` than {tried}"):
+        lab_places.refuse_others(tried, stated.places(tried))
+    assert noted(tried, Stated()) != original
+    assert noted(state, stated) == original
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(tried))
+    backup.make(tmp_path / "tuesday", stated=Stated())
+
+
+@pytest.mark.usefixtures("packages")
+def test_a_lab_whose_packages_are_in_a_bucket_is_tried_with_it(state, tmp_path):
+    stated, tried = Stated(bucket="s3://lab/packages"), tmp_path / "tried"
+    noted(state, stated)
+    backup.make(tmp_path / "monday", stated=stated)
+    restore.put_back(tmp_path / "monday", tried)
+    assert noted(tried, stated) != noted(state, stated)
+
+
+def test_what_is_restored_in_place_is_another_registry_than_what_was_moved_aside(
+    state, packages, tmp_path
+):
+    stated = Stated(packages=packages)
+    original = noted(state, stated)
+    backup.make(tmp_path / "monday", stated=stated)
+    done = restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+    assert noted(state, stated) != original
+    with pytest.raises(BadInput, match=f"with another `state` than {state}"):
+        lab_places.refuse_others(state, Stated(packages=done.packages_aside).places(state))
+    assert noted(done.aside, Stated(packages=done.packages_aside)) == original

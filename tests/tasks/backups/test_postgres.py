@@ -17,6 +17,7 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import (
     backup,
     contents,
+    held_packages,
     manifests,
     postgres_programs,
     restore,
@@ -25,7 +26,7 @@ from ricochet.tasks.backups import postgres as dumps
 from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.backups.postgres import ACCOUNTS, TABLES, Server
 from ricochet.tasks.recordings import dvc_publish
-from ricochet.tasks.registry import lab_state
+from ricochet.tasks.registry import lab_places, lab_state
 from ricochet.tasks.storage import exchange
 from tests import postgres
 from tests.crash import kill
@@ -101,13 +102,20 @@ def test_mlflows_own_tables_come_back(address, tmp_path, monkeypatch):
     client.create_registered_model("ball")
     client.create_model_version("ball", f"runs:/{run}/package", run_id=run)
     client.set_registered_model_alias("ball", "champion", "1")
-    made = backup.make(tmp_path / "monday", stated=Stated({contents.MLFLOW: server}))
+    stated = Stated({contents.MLFLOW: server})
+    state.mkdir()
+    lab_places.take(state, stated.places(state), database=True)
+    made = backup.make(tmp_path / "monday", stated=stated)
+    assert held_packages.missing(tmp_path / "monday", made) == 1
     assert [made.counts[name] for name in ("runs", "versions", "aliases")] == [1, 1, 1]
     shutil.rmtree(state)
     new = database(address, "anew")
     restore.put_back(tmp_path / "monday", state, stated=Stated({contents.MLFLOW: new}))
     with pytest.raises(BadInput, match="a lab whose registry its servers alone give"):
         lab_state.refuse_marked(state)
+    lab_places.refuse_others(state, Stated({contents.MLFLOW: new}).places(state))
+    with pytest.raises(BadInput, match="with another `state`"):  # it is a lab of its own
+        backup.make(tmp_path / "tuesday", stated=stated)
     again = MlflowClient(new.address, registry_uri=new.address)
     assert again.get_run(run).info.run_name == "a ball"
     assert again.get_model_version_by_alias("ball", "champion").run_id == run
@@ -171,6 +179,24 @@ def test_databases_of_postgresql_come_back_and_a_filled_one_is_refused(
     assert new[contents.MLFLOW].ask(TABLES) == "1"
     assert new[contents.MLFLOW].ask("SELECT count(*), sum(id) FROM runs") == "1000|500500"
     assert (state / "mlflow" / "artifacts" / "package").read_text() == "package"
+
+
+def test_two_databases_are_not_put_back_into_one(address, tmp_path, monkeypatch):
+    """The second waited for the first, which waited for it."""
+    state = tmp_path / "state"
+    monkeypatch.setenv("RICOCHET_ARTIFACTS", str(state))
+    monkeypatch.setattr(dvc_publish, "remotes", lambda root: {})
+    table = "CREATE TABLE alembic_version (id int)"
+    both = {
+        name: database(address, name[:6], table) for name in (contents.MLFLOW, contents.PREFECT)
+    }
+    backup.make(tmp_path / "monday", stated=Stated(both))
+    shutil.rmtree(state)
+    new = database(address, "new")
+    again = Stated({contents.MLFLOW: new, contents.PREFECT: new})
+    with pytest.raises(BadInput, match=r"prefect_database: found .*/new, the one of MLflow"):
+        restore.put_back(tmp_path / "monday", state, stated=again)
+    assert new.ask(TABLES) == "0" and not state.exists()
 
 
 def test_what_is_written_after_the_dump_is_not_counted(address, tmp_path, monkeypatch):

@@ -1,0 +1,217 @@
+"""Where a lab's registry is: databases and packages that belong together, and to one state.
+
+An id is drawn when `up --config` first starts on a state. It stands in the state's mark
+(`lab_state`), in each database of PostgreSQL and in the folder of packages, and goes with them to
+another host, port or folder: what has the id is the lab's, by whatever address. A place where it
+has been and is no more, or where another stands, is another lab's, or none. A bucket holds no note;
+it is known by its address. What a restore makes is a lab of its own, with an id of its own.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry import lab_databases, lab_state
+from ricochet.tasks.registry.lab_databases import Database
+from ricochet.tasks.registry.lab_state import Mark
+from ricochet.tasks.storage import checked_json
+from ricochet.tasks.storage.files import output_folder, read_bytes, shown, write_json
+
+MLFLOW, PREFECT, STORE = "mlflow_database", "prefect_database", "artifact_store"
+"""Keys of a lab's file that name them."""
+NOTE = "ricochet-lab.json"
+"""File in a folder of packages, which no server hands out or takes: it is no run's."""
+SCHEMA = "ricochet.lab-packages/1"
+
+
+class Place(Protocol):
+    """A database or the packages, as a lab's file names them."""
+
+    @property
+    def key(self) -> str:
+        """The key of the lab's file."""
+
+    @property
+    def shown(self) -> str:
+        """Where it is, in words."""
+
+    @property
+    def removal(self) -> str:
+        """What removes the note, in words."""
+
+    def noted(self, mark: Mark) -> str | None:
+        """Return the id there; None where there is none."""
+
+    def note(self, registry: str) -> None:
+        """Write an id there."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A database of PostgreSQL."""
+
+    key: str
+    database: Database
+
+    @property
+    def shown(self) -> str:
+        """As `Place` has it."""
+        return self.database.shown
+
+    @property
+    def removal(self) -> str:
+        """As `Place` has it."""
+        return f"`DELETE FROM {lab_databases.TABLE}` there"
+
+    def noted(self, _mark: Mark) -> str | None:
+        """As `Place` has it."""
+        return self.database.look().registry
+
+    def note(self, registry: str) -> None:
+        """As `Place` has it."""
+        self.database.note(registry)
+
+
+@dataclass(frozen=True)
+class _Note:
+    schema: str
+    registry: str
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of packages."""
+
+    path: Path
+    key: str = STORE
+
+    @property
+    def shown(self) -> str:
+        """As `Place` has it."""
+        return shown(self.path)
+
+    @property
+    def removal(self) -> str:
+        """As `Place` has it."""
+        return f"no {NOTE} there"
+
+    def noted(self, _mark: Mark) -> str | None:
+        """As `Place` has it."""
+        file = self.path / NOTE
+        if not file.exists():
+            return None
+        return checked_json.read(_Note, read_bytes(file, "a note"), str(file)).registry
+
+    def note(self, registry: str) -> None:
+        """As `Place` has it."""
+        write_json(output_folder(self.path) / NOTE, {"schema": SCHEMA, "registry": registry})
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A store in S3; where it is stands in the mark alone."""
+
+    address: str
+    key: str = STORE
+
+    @property
+    def shown(self) -> str:
+        """As `Place` has it."""
+        return self.address
+
+    @property
+    def removal(self) -> str:
+        """As `Place` has it."""
+        return f"no {STORE} in {lab_state.MARK}"
+
+    def noted(self, mark: Mark) -> str | None:
+        """As `Place` has it."""
+        return mark.registry if mark.places.get(STORE) == self.address else None
+
+    def note(self, _registry: str) -> None:
+        """As `Place` has it."""
+
+
+def of_lab(
+    state: Path,
+    databases: Mapping[str, str],
+    store: str,
+    *,
+    passwords: Path | None,
+    patience: float = 0.0,
+) -> list[Place]:
+    """Return the places of a lab's registry beside its state.
+
+    Args:
+        databases: Addresses of PostgreSQL by the key that names them; empty where there is none.
+        store: As `artifact_store`: a folder, an address in S3, or nothing.
+        passwords: libpq's password file.
+        patience: For how long PostgreSQL may be starting, s.
+    """
+    stated = {key: address for key, address in databases.items() if address}
+    tables = [Tables(key, Database(each, passwords, patience)) for key, each in stated.items()]
+    own = state / "mlflow" / "artifacts"
+    return [*tables, Bucket(store) if "://" in store else Folder(Path(store) if store else own)]
+
+
+def refuse_others(state: Path, places: Sequence[Place]) -> None:
+    """Refuse places of another lab, and such as are not those that a state was with.
+
+    Raises:
+        BadInput: So it is, or MLflow and Prefect have exchanged databases, or one for both.
+    """
+    refuse_mixed(places)
+    mark = lab_state.read(state)
+    for place in places:
+        _refuse_another(state, mark, place)
+    for key in mark.places.keys() - {place.key for place in places}:
+        raise BadInput(key, "none", _expected(state, mark, key))
+
+
+def refuse_mixed(places: Sequence[Place]) -> None:
+    """Refuse databases that MLflow and Prefect have exchanged, and one for both; BadInput."""
+    databases = {each.key: each.database for each in places if isinstance(each, Tables)}
+    lab_databases.refuse_mixed(databases.get(MLFLOW), databases.get(PREFECT))
+
+
+def take(state: Path, places: Sequence[Place], *, database: bool) -> None:
+    """Have a state, which is marked as a lab's, and the places of its registry belong together.
+
+    Args:
+        database: As `lab_state.mark`.
+
+    Raises:
+        BadInput: As `refuse_others`, or a place cannot be written.
+    """
+    refuse_others(state, places)
+    mark = lab_state.read(state)
+    registry = mark.registry or new_id()
+    lab_state.mark(state, database=database, registry=registry, places=mark.places)
+    for place in places:
+        if place.noted(mark) is None:
+            place.note(registry)
+    stated = {place.key: place.shown for place in places}
+    lab_state.mark(state, database=database, registry=registry, places=stated)
+
+
+def new_id() -> str:
+    """Draw the id of a registry."""
+    return uuid.uuid4().hex
+
+
+def _refuse_another(state: Path, mark: Mark, place: Place) -> None:
+    noted = place.noted(mark)
+    if noted is None and place.key in mark.places:
+        found = f"{place.shown}, which is not what {state} was with"
+        raise BadInput(place.key, found, _expected(state, mark, place.key))
+    if noted is not None and noted != mark.registry:
+        found = f"{place.shown}, which is with another `state` than {state}"
+        expected = f"that `state`; or, once it is gone, {place.removal}"
+        raise BadInput(place.key, found, expected)
+
+
+def _expected(state: Path, mark: Mark, key: str) -> str:
+    return f"{mark.places[key]}; or, to begin with another, no {key} in {state / lab_state.MARK}"
