@@ -12,7 +12,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ricochet.hardware import locks
@@ -165,7 +165,7 @@ def _mark_anew(places: _Places, stated: Stated, servers: Mapping[str, Server]) -
     filled = {name: each for name, each in stated.servers.items() if DUMPS[name] in servers}
     kept = {
         place.key: place.shown
-        for place in replace(stated, servers=filled).places(places.state)
+        for place in dataclasses.replace(stated, servers=filled).places(places.state)
         if packages.is_dir() or not isinstance(place, lab_places.Folder)
     }
     lab_state.mark(staged, database=database, registry=registry, places=kept)
