@@ -22,6 +22,7 @@ from prefect import flow_engine, results
 from prefect.client.schemas.objects import State
 from prefect.exceptions import PrefectSignal
 
+from ricochet.flows import prefect_settings
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce
 
@@ -35,6 +36,7 @@ def refuse_false() -> None:
     _refuse_states()
     _refuse_stored_results()
     _outlive_leases()
+    prefect_settings.follow_no_redirects()
 
 
 def check(proposed: State[Any], answered: State[Any]) -> State[Any]:

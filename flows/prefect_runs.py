@@ -47,12 +47,14 @@ NAMED = 3
 def note_process(_flow: Any, run: FlowRun, _state: Any) -> None:
     """Note this process in the labels of a run that begins, and hold its server's port.
 
-    The note comes first: `up` may be slow to hand a port over, and the run goes on without it.
+    It is noted where its port is not handed over, too: `up` may be slow, and the run goes on.
     """
-    with get_client(sync_client=True) as client:
-        client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
-    addresses = (os.environ.get(name, "") for name in environments.ADDRESSES)
-    known_servers.hold_ports(*addresses)  # a worker's run may outlive `up`
+    try:
+        addresses = (os.environ.get(name, "") for name in environments.ADDRESSES)
+        known_servers.hold_ports(*addresses)  # a worker's run may outlive `up`
+    finally:
+        with get_client(sync_client=True) as client:
+            client.update_flow_run_labels(run.id, {LABEL: process_ids.name_of(os.getpid())})
 
 
 def name_by_sessions() -> str:

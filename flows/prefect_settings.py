@@ -24,6 +24,15 @@ def of_the_environment() -> None:
     module.FilteredDotEnvSettingsSource._read_env_files = _nothing
     module.TomlConfigSettingsSourceBase._read_file = _nothing
     context.refresh_global_settings_context()
+    follow_no_redirects()
+
+
+def follow_no_redirects() -> None:
+    """Have the websockets of Prefect's clients stay where they are: the login is sent after one."""
+    from websockets.asyncio import client
+
+    module: Any = client
+    module.MAX_REDIRECTS = 1  # which is how often it asks
 
 
 def _nothing(*_: Any) -> dict[str, Any]:

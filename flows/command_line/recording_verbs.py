@@ -60,8 +60,10 @@ def calibrate(call: Call) -> Mapping[str, Any]:
         targets.check_page(sessions)
     catalogue.refuse_foreign(targets.registered_names(sessions, call.out), POSTERIOR.made_by)
     if call.publish and not targets.is_bare(sessions):
+        from ricochet.tasks.systems.bouncing_ball.calibration import publish
+
         result = _calibrated_and_published(call, sessions, request)
-        return report_answers(sessions, result, call)
+        return report_answers(sessions, result, call, candidates=publish.candidates(result))
     return _calibrated_alone(call, sessions, request)
 
 
@@ -96,19 +98,25 @@ def _calibrated_alone(
 
 
 def report_answers(
-    sessions: list[str], results: Mapping[str, Any], call: Call, *, renewed: Sequence[Path] = ()
+    sessions: list[str],
+    results: Mapping[str, Any],
+    call: Call,
+    *,
+    renewed: Sequence[Path] = (),
+    candidates: Mapping[str, str] | None = None,
 ) -> Mapping[str, Any]:
     """Report what a calibration found, and return it.
 
     Args:
         renewed: Pages that were there before, and are written anew.
+        candidates: The version that is a candidate now, by the name in the registry.
     """
     from ricochet.tasks.systems.bouncing_ball.calibration import report
 
-    for line in (*report.lines(results, call.out), *_table(results)):
+    for line in (*report.lines(results, call.out, candidates), *_table(results)):
         call.report_line(line)
     _write_pages(sessions, results, call, renewed)
-    call.report_next(_after(sessions, results, call))
+    call.report_next(_after(sessions, results, call, candidates or {}))
     found = {name: entry["result"] for name, entry in results.items()}
     return next(iter(found.values())) if len(found) == 1 else {"results": found}
 
@@ -156,9 +164,17 @@ def _numbers(result: Mapping[str, Any]) -> list[table.Cell]:
     return found
 
 
-def _after(sessions: list[str], results: Mapping[str, Any], call: Call) -> str:
+def _after(
+    sessions: list[str], results: Mapping[str, Any], call: Call, candidates: Mapping[str, str]
+) -> str:
     """Return the command that may follow a calibration."""
     registered = [name for name, entry in results.items() if entry["result"]["registered"]]
+    if registered:
+        first = results[registered[0]]["result"]["registered"]
+        candidate = candidates.get(first["name"], first["version"])
+        if candidate != first["version"]:
+            named = shlex.join((first["name"], first["version"]))
+            return f"ricochet promote {named}   (`validate` tries the candidate, {candidate})"
     stated, named = call.stated_settings(), shlex.join(sessions)
     if registered:
         outside = _outside_data(sessions)

@@ -231,9 +231,10 @@ def _create_version(
         if error.error_code not in ABSENT:
             raise
         tracker.client.create_registered_model(name, description=version_page.of_name(kind))
-    return tracker.client.create_model_version(
-        name, source=f"runs:/{run_id}/{FOLDER}", run_id=run_id, tags=dict(tags)
-    )
+    source = f"runs:/{run_id}/{FOLDER}"
+    made = tracker.client.create_model_version(name, source, run_id=run_id, tags=dict(tags))
+    # the first, where an answer was lost and the client asked again
+    return _find_version(tracker, name, run_id) or made
 
 
 def _wait_until_ready(tracker: Tracker, version: ModelVersion, *, patience: float = 60.0) -> None:

@@ -1,11 +1,13 @@
 """A run goes on whose lease of a slot is not renewed, whether a server invents it or is away."""
 
+import asyncio
 import contextlib
 import threading
 import uuid
 from types import SimpleNamespace
 
 import pytest
+import websockets
 from prefect import flow_engine
 from prefect._internal.concurrency.cancellation import CancelledError
 from prefect.concurrency import _leases
@@ -61,3 +63,29 @@ def test_why_an_end_is_not_accepted_is_said_and_a_begin_raises(capsys):
     assert capsys.readouterr().err.strip().endswith("a run is COMPLETED: 404 Not Found")
     with pytest.raises(ObjectNotFound), prefect_answers._end_stands(Running()):
         raise missing
+
+
+def test_a_websocket_follows_no_redirect_to_another_server():
+    """It sent the login there."""
+    asked = []
+
+    def note(connection, request):
+        asked.append(request.path)
+        return connection.respond(403, "")
+
+    async def connected():
+        async with websockets.serve(None, "127.0.0.1", 0, process_request=note) as other:
+            place = f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}/there"
+
+            def redirect(connection, _request):
+                answer = connection.respond(307, "")
+                answer.headers["Location"] = place
+                return answer
+
+            async with websockets.serve(None, "127.0.0.1", 0, process_request=redirect) as first:
+                port = first.sockets[0].getsockname()[1]
+                await websockets.connect(f"ws://127.0.0.1:{port}/here")
+
+    with pytest.raises(websockets.exceptions.SecurityError, match="redirects"):
+        asyncio.run(connected())
+    assert asked == []

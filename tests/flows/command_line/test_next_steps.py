@@ -18,9 +18,12 @@ def call(*overrides: str, ball: str | None = None, page: bool = False) -> Call:
     return cast(Call, Call(cast(Any, given), cast(Any, {}), Path(), 0, True, print))
 
 
-def after(sessions: list[str], result: dict[str, Any], made: Call) -> str:
+def after(
+    sessions: list[str], result: dict[str, Any], made: Call, candidate: str | None = None
+) -> str:
     entry = {"result": {"registered": None} | result}
-    return recording_verbs._after(sessions, {"golf-wood": entry}, made)
+    candidates = {"golf-wood": candidate} if candidate else {}
+    return recording_verbs._after(sessions, {"golf-wood": entry}, made, candidates)
 
 
 REGISTERED = {"registered": {"name": "golf-wood", "version": "1"}}
@@ -38,6 +41,12 @@ REGISTERED = {"registered": {"name": "golf-wood", "version": "1"}}
 )
 def test_what_follows_can_be_run(session: str, result: dict[str, Any], expected: str) -> None:
     assert after([session], result, call()).startswith(expected)
+
+
+def test_what_is_not_the_candidate_is_not_validated() -> None:
+    """An earlier result was found again, whose successor would have been tried."""
+    assert after([INSIDE], REGISTERED, call(), "1") == "ricochet validate golf-wood"
+    assert after([INSIDE], REGISTERED, call(), "6").startswith("ricochet promote golf-wood 1   (")
 
 
 def test_settings_that_were_stated_are_kept() -> None:

@@ -53,6 +53,27 @@ def test_a_new_run_makes_a_new_version_and_an_old_one_does_not_take_the_alias_ba
     assert versions.resolve(tracker, "ball-b") == latest
 
 
+def test_a_run_has_one_version_where_an_answer_was_lost_and_the_client_asked_again(
+    tracker, tmp_path, package, monkeypatch
+):
+    """The second was registered, and the first found by whoever asked later."""
+    package = dataclasses.replace(package, name="ball-e")
+    packages.write_package(tmp_path / "package", package, reader=GRID)
+    create = tracker.client.create_model_version
+
+    def twice(*positional, **named):
+        create(*positional, **named)
+        return create(*positional, **named)
+
+    monkeypatch.setattr(tracker.client, "create_model_version", twice)
+    run_id = begin(tracker, "lost")
+    registered = versions.register(
+        tracker, "ball-e", tmp_path / "package", kind=POSTERIOR, run_id=run_id, tags={}
+    )
+    assert registered == versions.of_run(tracker, "ball-e", run_id)
+    assert registered == versions.resolve(tracker, "ball-e") == versions.Registered("ball-e", "1")
+
+
 def test_a_package_damaged_on_the_way_gets_no_alias(tracker, tmp_path, package, monkeypatch):
     package = dataclasses.replace(package, name="ball-c")
     packages.write_package(tmp_path / "package", package, reader=GRID)

@@ -20,12 +20,23 @@ SHOWN = 3
 """Rejected takes that are named; the rest is counted."""
 
 
-def lines(results: Mapping[str, Mapping[str, Any]], out: Path) -> list[str]:
-    """Describe results by name: `result`, `folder`, and whether it is `unchanged`."""
+def lines(
+    results: Mapping[str, Mapping[str, Any]],
+    out: Path,
+    candidates: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Describe results by name: `result`, `folder`, and whether it is `unchanged`.
+
+    Args:
+        candidates: The version that is a candidate now, by the name in the registry; where one is
+            not known, nothing is said of it.
+    """
     said: list[str] = []
     for name, entry in results.items():
         details = checked_json.load(Path(entry["folder"]) / "details.json")
-        said += _target(name, entry["result"], details, unchanged=bool(entry["unchanged"]))
+        said += _target(
+            name, entry["result"], details, candidates or {}, unchanged=bool(entry["unchanged"])
+        )
         if "replaces" in entry:
             said.append(f"  replaces the earlier answer ({entry['replaces']})")
     place = out if len(results) > 1 else next(iter(results.values()))["folder"]
@@ -83,7 +94,12 @@ def chance_of_no_ball(details: Mapping[str, Any]) -> float:
 
 
 def _target(
-    name: str, result: Mapping[str, Any], details: Mapping[str, Any], *, unchanged: bool
+    name: str,
+    result: Mapping[str, Any],
+    details: Mapping[str, Any],
+    candidates: Mapping[str, str],
+    *,
+    unchanged: bool,
 ) -> list[str]:
     said = [f"{name}:{' unchanged, skipped' if unchanged else ''}"]
     said += [f"  {line}" for line in doubt(details)]
@@ -100,14 +116,22 @@ def _target(
     said += [line for drop in details.get("drops", []) for line in bars(drop)]
     if result["registered"] is not None:
         said.append(
-            f"  registered as {result['registered']['name']}, version "
-            f"{result['registered']['version']}, alias candidate"
+            "  registered as {name}, version {version}".format(**result["registered"])
+            + _alias(result["registered"], candidates)
             + _holding(details.get("package_kind", ""))
         )
     said += plain_words.about_places(details.get("channels") or 0)
     if "withheld" in result:
         said.append(f"  ! {result['withheld']}")
     return said
+
+
+def _alias(registered: Mapping[str, str], candidates: Mapping[str, str]) -> str:
+    """Say whether it is the candidate: an earlier version may have been found again."""
+    candidate = candidates.get(registered["name"])
+    if candidate == registered["version"]:
+        return ", alias candidate"
+    return f" (candidate is version {candidate})" if candidate else ""
 
 
 def _parameters(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mlflow.exceptions import MlflowException
 
 from ricochet.tasks.registry import runs, versions
 from ricochet.tasks.registry.champion import DAY, Champion
@@ -102,6 +103,27 @@ def test_a_result_is_registered_where_its_version_is_and_in_no_other_registry(
     assert second["registered"]["version"] == "2"
     assert not publish.is_registered(other, here, request, result)
     assert publish.is_registered(other, here, request, second)
+
+
+def test_an_earlier_result_that_is_found_again_is_not_the_candidate(
+    tracker, tmp_path, package, monkeypatch
+):
+    request = CalibrationRequest(catalogue.load_settings(), tmp_path)
+    results = []
+    for number in (3, 4, 3):
+        (folder := tmp_path / str(len(results))).mkdir()
+        target = pair("c-felt", folder, package, request, number)
+        results.append(publish.publish_target(tracker, target, request, RESULT)[0])
+    assert [each["registered"]["version"] for each in results] == ["1", "2", "1"]
+    monkeypatch.setattr(publish.runs, "connect", lambda: tracker)
+    entries = {"c-felt": {"result": results[-1]}, "d-felt": {"result": RESULT}}
+    assert publish.candidates(entries) == {"c-felt": "2"}
+
+    def away():
+        raise MlflowException("no answer")
+
+    monkeypatch.setattr(publish.runs, "connect", away)
+    assert publish.candidates(entries) == {}
 
 
 def test_pairs_are_compared_in_one_run_with_table_and_figure_above_theirs(

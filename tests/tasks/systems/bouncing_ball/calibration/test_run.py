@@ -353,8 +353,14 @@ def test_the_report_says_which_kind_of_package_was_registered(tmp_path, kind, wo
     (tmp_path / "details.json").write_text(json.dumps({"package_kind": kind}))
     result = RESULT | {"registered": {"name": "ball-table", "version": "3"}}
     entry = {"result": result, "unchanged": False, "folder": str(tmp_path)}
-    said = report.lines({"pair": entry}, Path("out"))
-    assert f"  registered as ball-table, version 3, alias candidate{words}" in said
+    for candidates, alias in (
+        ({"ball-table": "3"}, ", alias candidate"),
+        ({"ball-table": "4"}, " (candidate is version 4)"),
+        ({"ball-wood": "3"}, ""),
+        (None, ""),
+    ):
+        said = report.lines({"pair": entry}, Path("out"), candidates)
+        assert f"  registered as ball-table, version 3{alias}{words}" in said
 
 
 WHOLE = {
