@@ -31,8 +31,12 @@ def follow_no_redirects() -> None:
     """Have the websockets of Prefect's clients stay where they are: the login is sent after one."""
     from websockets.asyncio import client
 
-    module: Any = client
-    module.MAX_REDIRECTS = 1  # which is how often it asks
+    connect: Any = client.connect
+    connect.process_redirect = _no_redirect
+
+
+def _no_redirect(_connect: Any, error: Exception) -> Exception:
+    return error
 
 
 def _nothing(*_: Any) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from ricochet.tasks.storage import database_address
 
 TABLE = "ricochet_lab"
 HOLDS = f"""
-SELECT to_regclass('{TABLE}') IS NOT NULL, to_regclass('registered_models') IS NOT NULL,
+SELECT (SELECT relkind = 'r' AND NOT relrowsecurity FROM pg_class WHERE oid =
+to_regclass('{TABLE}')), to_regclass('registered_models') IS NOT NULL,
 to_regclass('flow_run') IS NOT NULL, concat_ws(' ', pg_postmaster_start_time(), oid,
 current_schema()) FROM pg_database WHERE datname = current_database()
 """
@@ -22,8 +23,8 @@ CONNECTING = 10
 """Longest time that one attempt to connect takes, s."""
 OPTIONS = "-c statement_timeout=60s"
 FOR_GOOD = "FATAL:"
-"""How a server says that it does not take who comes; one that is not up yet says nothing, or:"""
-SOON = "starting up"
+"""How a server says that it does not take who comes; one that is not up yet says nothing, or so:"""
+SOON = ("starting up", "shutting down", "in recovery", "not yet accepting connections")
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,10 @@ class Database:
         return database_address.place(self.address)
 
     def look(self) -> Found:
-        """Return what it holds; BadInput where it does not answer."""
+        """Return what it holds; BadInput where it does not answer, or its note is no table."""
         (noted, mlflow, prefect, identity), *_ = self._ask(HOLDS)
+        if noted is False:  # whoever reads one would run what another role put into it
+            raise BadInput(f"{self.shown} {TABLE}", "no plain table", "that, or none")
         rows = self._ask(f"SELECT registry FROM {TABLE} LIMIT 1") if noted else []
         return Found(str(rows[0][0]) if rows else None, mlflow, prefect, identity)
 
@@ -99,7 +102,8 @@ class Database:
             try:
                 return psycopg2.connect(self.address, **words)
             except psycopg2.OperationalError as error:
-                for_good = FOR_GOOD in str(error) and SOON not in str(error)
+                soon = any(words in str(error) for words in SOON)
+                for_good = FOR_GOOD in str(error) and not soon
                 if for_good or time.monotonic() >= end:
                     raise
             time.sleep(0.5)

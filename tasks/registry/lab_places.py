@@ -161,10 +161,12 @@ def refuse_others(state: Path, places: Sequence[Place]) -> None:
     """Refuse places of another lab, and such as are not those that a state was with.
 
     Raises:
-        BadInput: So it is, or MLflow and Prefect have exchanged databases, or one for both.
+        BadInput: So it is, or the state is a copy of one that is there still, or MLflow and Prefect
+            have exchanged databases, or one for both.
     """
     refuse_mixed(places)
     mark = lab_state.read(state)
+    _refuse_copy(state, places)
     for place in places:
         _refuse_another(state, mark, place)
     for key in mark.places.keys() - {place.key for place in places}:
@@ -200,6 +202,16 @@ def take(state: Path, places: Sequence[Place], *, database: bool) -> None:
 def new_id() -> str:
     """Draw the id of a registry."""
     return uuid.uuid4().hex
+
+
+def _refuse_copy(state: Path, places: Sequence[Place]) -> None:
+    """Refuse a copy of a state that is there still, unless all that it names was copied with it."""
+    apart = [p for p in places if not (isinstance(p, Folder) and p.path.is_relative_to(state))]
+    original = lab_state.original(state) if apart else None
+    if original is not None:
+        found = f"{shown(state)}, a copy of {shown(original)}, whose {apart[0].key} it names"
+        expected = "that one, or what `ricochet restore` makes elsewhere of a backup of it"
+        raise BadInput("state", found, expected)
 
 
 def _refuse_another(state: Path, mark: Mark, place: Place) -> None:

@@ -32,12 +32,14 @@ class Mark:
         database: Whether it is in a database that a lab's file names, and not in the state.
         registry: Its id (`lab_places`); None before servers that know of it have started.
         places: Where it was last, in words, by keys of the lab's file.
+        home: Where the state was then: one that is elsewhere was moved, or is a copy.
     """
 
     schema: str = SCHEMA
     database: bool = True
     registry: str | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    home: str = ""
 
 
 def mark(
@@ -52,7 +54,7 @@ def mark(
     Args:
         database: As `Mark`, as are the others.
     """
-    facts = asdict(Mark(SCHEMA, database, registry, dict(places or {})))
+    facts = asdict(Mark(SCHEMA, database, registry, dict(places or {}), str(state.resolve())))
     write_json(state / MARK, {key: fact for key, fact in facts.items() if fact is not None})
 
 
@@ -66,6 +68,17 @@ def read(state: Path) -> Mark:
     if not is_marked(state):
         return Mark(database=False)
     return checked_json.read(Mark, read_bytes(path, "a lab's mark"), str(path))
+
+
+def original(state: Path) -> Path | None:
+    """Return the state that one is a copy of, and which is there still with the same registry."""
+    own = read(state)
+    if own.registry is None or own.home in ("", str(state.resolve())):
+        return None
+    with contextlib.suppress(BadInput, OSError):
+        if read(Path(own.home)).registry == own.registry:
+            return Path(own.home)
+    return None
 
 
 def is_marked(state: Path) -> bool:

@@ -84,8 +84,10 @@ def test_a_websocket_follows_no_redirect_to_another_server():
 
             async with websockets.serve(None, "127.0.0.1", 0, process_request=redirect) as first:
                 port = first.sockets[0].getsockname()[1]
-                await websockets.connect(f"ws://127.0.0.1:{port}/here")
+                again = websockets.connect(f"ws://127.0.0.1:{port}/here")
+                for _ in range(2):  # as Prefect's client asks for its next event
+                    with pytest.raises(websockets.exceptions.InvalidStatus, match="307"):
+                        await again
 
-    with pytest.raises(websockets.exceptions.SecurityError, match="redirects"):
-        asyncio.run(connected())
+    asyncio.run(connected())
     assert asked == []

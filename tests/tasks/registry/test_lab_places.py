@@ -63,6 +63,27 @@ def test_packages_and_a_state_that_were_moved_are_the_lab_s(state, tmp_path):
     take(moved)
 
 
+def test_a_copy_of_a_state_does_not_go_on_with_what_is_the_original_s(state, tmp_path):
+    """Two labs ran on one database."""
+    copy = tmp_path / "copy"
+    shutil.copytree(state, copy)
+    with pytest.raises(BadInput, match=rf"{copy}, a copy of {state}, whose {STORE} it names"):
+        take(copy, tmp_path / "packages")
+    take(state, tmp_path / "packages")
+    state.rename(tmp_path / "gone")
+    take(copy, tmp_path / "packages")  # which was moved, for all that can be known
+    take(copy, tmp_path / "packages")
+
+
+def test_a_copy_of_a_state_that_holds_all_is_a_lab_of_its_own(tmp_path):
+    own, copy = tmp_path / "own", tmp_path / "copy"
+    own.mkdir()
+    take(own)
+    shutil.copytree(own, copy)
+    take(copy)
+    take(own)
+
+
 def test_packages_whose_disk_is_not_there_are_missed(state, tmp_path):
     (tmp_path / "packages").rename(tmp_path / "disk")
     (tmp_path / "packages").mkdir()
@@ -185,6 +206,24 @@ def test_a_second_state_on_one_database_is_refused(server, databases, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW ricochet_lab AS SELECT pg_read_file('/etc/hostname') AS registry",
+        "CREATE TABLE ricochet_lab (registry text);"
+        "ALTER TABLE ricochet_lab ENABLE ROW LEVEL SECURITY",
+    ],
+)
+def test_what_stands_for_the_note_and_runs_something_is_not_read(server, databases, tmp_path, made):
+    server.execute(made, name="mlflow")
+    with pytest.raises(
+        BadInput, match="ricochet_lab: found no plain table, expected that, or none"
+    ):
+        take(tmp_path, **databases)
+    assert not lab_state.is_marked(tmp_path)
+
+
+@pytest.mark.slow
 def test_neither_one_database_for_both_nor_each_other_s_is_taken(server, databases, tmp_path):
     """MLflow's tables were put into Prefect's, and no server answered."""
     by_port = f"postgresql://{server.user}@127.0.0.1:{server.port}/mlflow"
@@ -204,8 +243,9 @@ def test_neither_one_database_for_both_nor_each_other_s_is_taken(server, databas
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("soon", ["starting up", "shutting down", "in recovery mode"])
 def test_a_database_that_is_not_there_is_said_in_a_line_and_one_that_starts_is_awaited(
-    server, monkeypatch
+    server, monkeypatch, soon
 ):
     import psycopg2
 
@@ -216,9 +256,8 @@ def test_a_database_that_is_not_there_is_said_in_a_line_and_one_that_starts_is_a
     def starting(*words, **named):
         asked.append(words)
         if len(asked) < 3:
-            raise psycopg2.OperationalError(
-                ["Connection refused", "FATAL: the database system is starting up"][len(asked) - 1]
-            )
+            said = ["Connection refused", f"FATAL: the database system is {soon}"]
+            raise psycopg2.OperationalError(said[len(asked) - 1])
         return connect(*words, **named)
 
     monkeypatch.setattr(psycopg2, "connect", starting)
