@@ -168,18 +168,16 @@ def _after(
     sessions: list[str], results: Mapping[str, Any], call: Call, candidates: Mapping[str, str]
 ) -> str:
     """Return the command that may follow a calibration."""
-    registered = [name for name, entry in results.items() if entry["result"]["registered"]]
-    if registered:
-        first = results[registered[0]]["result"]["registered"]
-        candidate = candidates.get(first["name"], first["version"])
-        if candidate != first["version"]:
-            named = shlex.join((first["name"], first["version"]))
-            return f"ricochet promote {named}   (`validate` tries the candidate, {candidate})"
+    registered = [entry["result"]["registered"] for entry in results.values()]
     stated, named = call.stated_settings(), shlex.join(sessions)
-    if registered:
+    if first := next(filter(None, registered), None):
         outside = _outside_data(sessions)
-        copied = f"cp -r {shlex.join(outside)} {DATA}/ && " if outside else ""
-        return f"{copied}ricochet validate {shlex.quote(registered[0])}{stated}"
+        copied = f"mkdir -p {DATA} && cp -r {shlex.join(outside)} {DATA}/ && " if outside else ""
+        name, version = first["name"], first["version"]
+        if (candidate := candidates.get(name, version)) == version:
+            return f"{copied}ricochet validate {shlex.quote(name)}{stated}"
+        promote = f"{copied}ricochet promote {shlex.join((name, version))}{stated}"
+        return f"{promote}   (`validate` tries the candidate, {candidate})"
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME   (with the air's part)"

@@ -33,7 +33,7 @@ REGISTERED = {"registered": {"name": "golf-wood", "version": "1"}}
     ("session", "result", "expected"),
     [
         (INSIDE, REGISTERED, "ricochet validate golf-wood"),
-        ("o1/golf 1", REGISTERED, "cp -r 'o1/golf 1' data/ && ricochet validate golf-wood"),
+        ("o1/golf 1", REGISTERED, "mkdir -p data && cp -r 'o1/golf 1' data/ && ricochet validate"),
         ("o1/g", {}, "ricochet calibrate o1/g   (to register it)"),
         ("o1/g", {"withheld": "half"}, "ricochet calibrate o1/g --anyway   (if it is to be"),
         ("a.wav", {"unknown": ["c"]}, "ricochet calibrate a.wav --ball NAME"),
@@ -46,7 +46,12 @@ def test_what_follows_can_be_run(session: str, result: dict[str, Any], expected:
 def test_what_is_not_the_candidate_is_not_validated() -> None:
     """An earlier result was found again, whose successor would have been tried."""
     assert after([INSIDE], REGISTERED, call(), "1") == "ricochet validate golf-wood"
-    assert after([INSIDE], REGISTERED, call(), "6").startswith("ricochet promote golf-wood 1   (")
+    stated = call("calibrate.survey_sd=0.02")
+    expected = "ricochet promote golf-wood 1 --set calibrate.survey_sd=0.02   ("
+    assert after([INSIDE], REGISTERED, stated, "6").startswith(expected)
+    assert after(["o1/a"], REGISTERED, call(), "6").startswith(
+        "mkdir -p data && cp -r o1/a data/ &&"
+    )
 
 
 def test_settings_that_were_stated_are_kept() -> None:
