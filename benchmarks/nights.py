@@ -267,15 +267,6 @@ def runner(lab: Lab, run: str) -> Iterator[psutil.Process]:
                 yield process
 
 
-def has_processes(lab: Lab, run: str) -> bool:
-    """Return whether processes of a run stand, or one that started it, which knows no run."""
-    for process in lab.family():
-        with contextlib.suppress(psutil.Error):
-            if "prefect.runner._workspace_supervisor" in process.cmdline():
-                return True
-    return any(runner(lab, run))
-
-
 def one_night(lab: Lab, number: int, kill: str) -> Night:
     """Have a night, with a kill in its middle where one is due; the next start is up to `lab`."""
     began, clock = time.monotonic(), Clock(lab)
@@ -292,7 +283,7 @@ def one_night(lab: Lab, number: int, kill: str) -> Night:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
     wait(lambda: clock.state(run) in ENDED)
-    wait(lambda: not has_processes(lab, run))
+    wait(lambda: not list(runner(lab, run)))
     state = clock.state(run)
     return lab.count(number, state, kill, time.monotonic() - began)
 
