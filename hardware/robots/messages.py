@@ -208,6 +208,8 @@ class Channel:
     def receive(self, patience: float) -> list[Any]:
         """Wait so long, s, for messages and return all that are there.
 
+        What was said before an end is returned; the next call raises that.
+
         Raises:
             EOFError: The other side has ended the connection.
             ValueError: It sent what is no message.
@@ -215,7 +217,12 @@ class Channel:
         """
         received, ready = list[Any](), bool(self._poll.poll(max(patience, 0.0) * 1e3))
         while ready:
-            content = self._socket.recv(65536)
+            try:
+                content = self._socket.recv(65536)
+            except OSError:
+                if not received:
+                    raise
+                return received
             if not content and not received:
                 raise EOFError("the other side has ended the connection")
             *lines, self._read = (self._read + content).split(b"\n")

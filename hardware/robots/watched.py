@@ -171,7 +171,8 @@ class WatchedArm:
             except OSError as error:
                 if self._closing:
                     return LET_GO
-                self._fail(Refusal("arm", str(error), "an owner that reads"))
+                if not self._ended.wait(self._start.limits.hang):  # it may have said why it ended
+                    self._fail(Refusal("arm", str(error), "an owner that reads"))
         patience = limits.command + limits.hang + limits.silence
         if self.fault is not None:  # it may have come since the answer was put where it is found
             return self.fault
@@ -196,11 +197,20 @@ class WatchedArm:
                 if now - heard > self._start.limits.silence:
                     raise TimeoutError(f"its owner is silent for {now - heard:.3f} s")
                 if now - beat > BEAT:
-                    self._channel.send(messages.Beat())
+                    self._beat()
                     beat = now
         except (EOFError, OSError, ValueError) as error:
             if not self._closing or not self._process.wait(self._start.limits.closing):
                 self._fail(Refusal("arm", " ".join(str(error).split()), "an owner that lives"))
+
+    def _beat(self) -> None:
+        """Give a sign of life; of an owner who is gone, take first what it said last."""
+        try:
+            self._channel.send(messages.Beat())
+        except OSError:
+            for message in self._channel.receive(0.0):
+                self._take(message)
+            raise
 
     def _take(self, message: Any) -> None:
         """Keep what the owner says."""
