@@ -20,7 +20,7 @@ from typing import Any
 from ricochet.flows.command_line import parser
 from ricochet.flows.command_line.missing_packages import refusal
 from ricochet.flows.command_line.parser import BAD_INPUT, LONGEST, report_error
-from ricochet.flows.command_line.verb import Call, Takes, Verb
+from ricochet.flows.command_line.verb import Call, Ended, Takes, Verb
 from ricochet.flows.command_line.verbs import all_verbs
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.core.printable_text import one_line
@@ -102,10 +102,13 @@ def _run(verb: Verb, arguments: argparse.Namespace) -> None:
         if arguments.quiet:
             streams.enter_context(contextlib.redirect_stdout(_Nowhere()))
             streams.enter_context(contextlib.redirect_stderr(_Nowhere()))
-        call, result, ended = _call(verb, arguments), None, None
+        call, result = _call(verb, arguments), None
+        ended: SystemExit | None = None
         streams.enter_context(computing(call.settings))
         try:
             result = verb.run(call)
+        except Ended as end:
+            ended, result = end, end.result
         except SystemExit as end:  # of what was judged and refused: its result is written
             ended = end
     if arguments.json:

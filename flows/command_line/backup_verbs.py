@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ricochet.flows.command_line.verb import Call, Takes, Verb
+from ricochet.flows.command_line.verb import Call, Ended, Takes, Verb
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console.progress import announce, bar
 
@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from ricochet.tasks.backups.restore import Restored
 
 BACKUP, RESTORE = "ricochet.backup-made/1", "ricochet.restored/1"
+INCOMPLETE = 1
+"""Exit status of `backup` where versions have no package in it, and not by the lab's own choice."""
 
 
 def backup(call: Call) -> Mapping[str, Any]:
-    """Copy databases, packages, log, recordings and settings to a folder that is not there."""
+    """Copy databases, packages, log, recordings and settings to a folder that is not there.
+
+    Exit status 1 where the packages of versions are not among them.
+    """
     given = call.arguments
     announce("looking for what is to be kept ...")
     from ricochet.tasks.backups import backup as backups
@@ -34,9 +39,10 @@ def backup(call: Call) -> Mapping[str, Any]:
     call.report_line(_counted(made.counts))
     for place, count in made.left_out.items():
         call.report_line(f"{place}: {count} files left out, which no manifest can name")
-    if without := held_packages.missing(given.folder, made):
+    without = held_packages.missing(given.folder, made)
+    whole = without == 0 or (stated is not None and bool(stated.bucket))  # as far as one can be
+    if without:
         versions = f"{without} of {made.counts['versions']} versions"
-        whole = stated is not None and stated.bucket  # as far as a backup goes
         call.report_line(f"{'' if whole else 'not complete: '}{versions} without their packages")
     for line in _uncommitted(made):
         call.report_line(line)
@@ -46,7 +52,10 @@ def backup(call: Call) -> Mapping[str, Any]:
         elsewhere = f"--config {shlex.quote(str(given.config))}   (into empty databases)"
     call.report_next(f"ricochet restore {folder} {elsewhere}")
     facts = {"folder": str(given.folder.resolve()), "without_package": without}
-    return {"schema": BACKUP, **facts, **_facts(made)}
+    result = {"schema": BACKUP, **facts, **_facts(made)}
+    if not whole:
+        raise Ended(INCOMPLETE, result)
+    return result
 
 
 def restore(call: Call) -> Mapping[str, Any]:
@@ -91,6 +100,7 @@ def restore(call: Call) -> Mapping[str, Any]:
         "state": str(state),
         "aside": None if done.aside is None else str(done.aside),
         "packages_aside": None if done.packages_aside is None else str(done.packages_aside),
+        "undone": [str(put) for put in done.undone],
         **_facts(done.backup),
         "counts": dict(done.counts),
     }

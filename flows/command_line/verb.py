@@ -69,6 +69,19 @@ class Call:
         self.report_line(f"next: {one_line(command, longest=4000)}")
 
 
+class Ended(SystemExit):
+    """The end of a verb with a status of its own, after which its result is printed all the same.
+
+    Attributes:
+        result: What `--json` prints.
+    """
+
+    def __init__(self, status: int, result: Mapping[str, Any]) -> None:
+        """End with a status."""
+        super().__init__(status)
+        self.result = result
+
+
 Words = Callable[[], Sequence[str]]
 
 

@@ -123,20 +123,3 @@ def statements(registry: str) -> str:
         f"CREATE TABLE IF NOT EXISTS {TABLE} (registry text NOT NULL);\nDELETE FROM {TABLE};\n"
         f"INSERT INTO {TABLE} VALUES ('{registry}');"
     )
-
-
-def refuse_mixed(mlflow: Database | None, prefect: Database | None) -> None:
-    """Refuse one database for both, and each with the other's tables, before any is made.
-
-    Raises:
-        BadInput: So it is.
-    """
-    registry = None if mlflow is None else mlflow.look()
-    flows = None if prefect is None else prefect.look()
-    if mlflow and registry and registry.prefect:
-        raise BadInput("mlflow_database", f"{mlflow.shown}, a database of Prefect's", "MLflow's")
-    if prefect and flows and flows.mlflow:
-        raise BadInput("prefect_database", f"{prefect.shown}, a database of MLflow's", "Prefect's")
-    if prefect and registry and flows and registry.identity == flows.identity:
-        expected = "a database of its own: each makes tables that the other has, too"
-        raise BadInput("prefect_database", f"{prefect.shown}, the one of MLflow", expected)

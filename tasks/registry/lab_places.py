@@ -7,6 +7,7 @@ has been and is no more, or where another stands, is another lab's, or none. A b
 it is known by its address. What a restore makes is a lab of its own, with an id of its own.
 """
 
+import functools
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Protocol
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_databases, lab_state
-from ricochet.tasks.registry.lab_databases import Database
+from ricochet.tasks.registry.lab_databases import Database, Found
 from ricochet.tasks.registry.lab_state import Mark
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import output_folder, read_bytes, shown, write_json
@@ -51,10 +52,15 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class Tables:
-    """A database of PostgreSQL."""
+    """A database of PostgreSQL, which is looked at once."""
 
     key: str
     database: Database
+
+    @functools.cached_property
+    def found(self) -> Found:
+        """What it held when it was first looked at; BadInput as `Database.look`."""
+        return self.database.look()
 
     @property
     def shown(self) -> str:
@@ -68,7 +74,7 @@ class Tables:
 
     def noted(self, _mark: Mark) -> str | None:
         """As `Place` has it."""
-        return self.database.look().registry
+        return self.found.registry
 
     def note(self, registry: str) -> None:
         """As `Place` has it."""
@@ -174,9 +180,20 @@ def refuse_others(state: Path, places: Sequence[Place]) -> None:
 
 
 def refuse_mixed(places: Sequence[Place]) -> None:
-    """Refuse databases that MLflow and Prefect have exchanged, and one for both; BadInput."""
-    databases = {each.key: each.database for each in places if isinstance(each, Tables)}
-    lab_databases.refuse_mixed(databases.get(MLFLOW), databases.get(PREFECT))
+    """Refuse one database for MLflow and Prefect, and each with the other's tables.
+
+    Raises:
+        BadInput: So it is, or a database does not answer.
+    """
+    tables = {each.key: each for each in places if isinstance(each, Tables)}
+    mlflow, prefect = tables.get(MLFLOW), tables.get(PREFECT)
+    if mlflow and mlflow.found.prefect:
+        raise BadInput(MLFLOW, f"{mlflow.shown}, a database of Prefect's", "MLflow's")
+    if prefect and prefect.found.mlflow:
+        raise BadInput(PREFECT, f"{prefect.shown}, a database of MLflow's", "Prefect's")
+    if mlflow and prefect and mlflow.found.identity == prefect.found.identity:
+        expected = "a database of its own: each makes tables that the other has, too"
+        raise BadInput(PREFECT, f"{prefect.shown}, the one of MLflow", expected)
 
 
 def take(state: Path, places: Sequence[Place], *, database: bool) -> None:

@@ -132,9 +132,11 @@ def test_what_a_killed_restore_had_put_in_place_is_named(state, tmp_path, monkey
         kill.forked(lambda: restore.put_back(kept, state, replace=True, stated=stated))
     (packages / "mine").write_text("mine")
     capsys.readouterr()
-    assert cli.main(["restore", *words, "--replace"]) == 0
+    assert cli.main(["restore", *words, "--replace", "--json"]) == 0
     (named,) = (each for each in tmp_path.glob("packages.before-*") if (each / "mine").exists())
-    assert f"had put in place is now {named}\n" in capsys.readouterr().out
+    answer = capsys.readouterr()
+    assert f"had put in place is now {named}\n" in answer.err
+    assert str(named) in json.loads(answer.out)["undone"]
 
 
 def test_a_note_of_a_restore_that_cannot_be_read_is_a_line(state, tmp_path, monkeypatch, capsys):
@@ -219,8 +221,11 @@ def test_a_backup_says_of_how_many_versions_it_has_no_package(state, tmp_path, c
         client.create_model_version("ball-table", source, run_id=run.info.run_id)
     client.delete_model_version("ball-table", "3")
     client.log_text(run.info.run_id, "{}", "package/posterior.json")
-    assert cli.main(["backup", str(monday)]) == 0
-    assert "not complete: 1 of 3 versions without their packages" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["backup", str(monday), "--json"])
+    answer = capsys.readouterr()
+    assert ended.value.code == 1 and json.loads(answer.out)["without_package"] == 1
+    assert "not complete: 1 of 3 versions without their packages" in answer.err
     client.log_text(run.info.run_id, "{}", "gone/posterior.json")
     assert cli.main(["backup", str(tmp_path / "tuesday"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["without_package"] == 0
