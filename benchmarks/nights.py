@@ -74,6 +74,8 @@ sys.exit(cli.main(["up", *sys.argv[1:]]))
 """
 PATIENCE = 900.0
 """Longest wait for the servers, or for a night, s."""
+REAPING = 10.0
+"""Longest wait for the worker to see that the processes of a night have ended, s."""
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
@@ -267,6 +269,14 @@ def runner(lab: Lab, run: str) -> Iterator[psutil.Process]:
                 yield process
 
 
+def has_ended(process: psutil.Process) -> bool:
+    """Return whether a process has ended, and its parent has not seen that yet."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 def one_night(lab: Lab, number: int, kill: str) -> Night:
     """Have a night, with a kill in its middle where one is due; the next start is up to `lab`."""
     began, clock = time.monotonic(), Clock(lab)
@@ -284,6 +294,8 @@ def one_night(lab: Lab, number: int, kill: str) -> Night:
                 process.kill()
     wait(lambda: clock.state(run) in ENDED)
     wait(lambda: not list(runner(lab, run)))
+    with contextlib.suppress(TimeoutError):  # one that stays is counted
+        wait(lambda: not any(map(has_ended, lab.family())), seconds=REAPING)
     state = clock.state(run)
     return lab.count(number, state, kill, time.monotonic() - began)
 
