@@ -27,13 +27,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from benchmarks import nights
+from benchmarks import night_lab
 from ricochet.tasks.recordings import recorder
 from ricochet.tasks.recordings.manifests import MANIFEST
 from ricochet.tasks.registry import runs as tracking
 from ricochet.tasks.storage.files import sha256
 
-SETTINGS = [word for each in nights.SMALL for word in ("--set", each)]
+SETTINGS = [word for each in night_lab.SMALL for word in ("--set", each)]
 CAPTURE = ["capture", "--session", "new", "--out", "new", *SETTINGS]
 NUMBERS = (".npz", ".safetensors", ".flac", ".wav")
 SOONER = 0.9
@@ -74,7 +74,7 @@ def started(root: Path, words: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "ricochet.flows.cli", *words],
         cwd=root,
-        env=nights.environment(root),
+        env=night_lab.environment(root),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -88,7 +88,7 @@ def ended(root: Path, words: list[str]) -> str:
     """
     process = started(root, words)
     _, errors = process.communicate()
-    nights.wait(lambda: not _in(root), seconds=60.0)  # a database is closed by its name
+    night_lab.wait(lambda: not _in(root), seconds=60.0)  # a database is closed by its name
     return "" if process.returncode == 0 else errors.decode().strip().splitlines()[-1]
 
 
@@ -176,7 +176,7 @@ def differences(expected: Outcome, found: Outcome, *, interrupted: bool = False)
 
 def prepare(root: Path) -> None:
     """Make the checkout that all are copies of: one session, calibrated and registered."""
-    nights.prepare(root)
+    night_lab.prepare(root)
     if line := ended(root, ["calibrate", "data/sample", *SETTINGS]):
         raise SystemExit(f"calibrate: {line}")
 

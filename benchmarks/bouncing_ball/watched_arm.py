@@ -25,8 +25,9 @@ from ricochet.hardware.robots.messages import Driver, Limits
 from ricochet.hardware.robots.owner_process import OwnerProcess
 from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
+from tests.checkouts import ROOT
 from tests.hardware.robots import owner_thread
-from tests.hardware.robots.test_watched import CLIENT, FAKES, ROOT
+from tests.hardware.robots.rigs import CLIENT, FAKES
 
 COMMANDS = 200
 REPEATS = 20

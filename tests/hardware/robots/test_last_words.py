@@ -13,7 +13,7 @@ from ricochet.hardware.robots.messages import Beat, Channel, Fault, Limits, Move
 from ricochet.hardware.robots.paddle_arm import ArmState, Refusal
 from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace
-from tests.hardware.robots.test_watched import FAKES, SLOW
+from tests.hardware.robots.rigs import FAKES, SLOW
 
 WHY = Refusal("driver", "no return from state", "one in time; the arm is stopped")
 STATE = ArmState(0.0, (0.0,) * 6, (0.0,) * 6, (0.3, 0.0, 0.2), (0.0,) * 3, 0.0, 0.0)
