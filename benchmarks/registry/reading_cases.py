@@ -9,6 +9,7 @@ from numpy import ndarray
 from ricochet.tasks.registry import packages
 from ricochet.tasks.registry.manifests import Parameter
 from ricochet.tasks.registry.packages import LARGEST_FILE, Arrays, Package
+from ricochet.tasks.storage import limits
 from ricochet.tasks.systems.bouncing_ball import contact_package
 from ricochet.tasks.systems.rigid_bodies import particle_packages
 
@@ -32,7 +33,7 @@ def largest(kind: str, sound: Package) -> Package:
         "draws": lambda: _more_draws(_columns(sound, 20), 10**6),
         "drawer": lambda: replace(sound, arrays=_wide_drawer(sound.arrays, 1500)),
         "batting": lambda: _more_draws(sound, 10**6),
-        "shooting": lambda: replace(sound, arrays=_wide_energy(sound.arrays, 3900)),
+        "shooting": lambda: replace(sound, arrays=_wide_energy(sound.arrays, limits.UNITS)),
     }
     return made[kind]()
 
