@@ -23,6 +23,7 @@ from ricochet.tasks.backups.contents import DUMPS, Stated
 from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.registry import lab_databases, lab_places, lab_state
+from ricochet.tasks.registry.lab_notes import Note, home_of
 from ricochet.tasks.storage import exchange, secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
@@ -158,18 +159,21 @@ def _mark_anew(places: _Places, stated: Stated, servers: Mapping[str, Server]) -
     mlflow, staged = DUMPS[contents.MLFLOW] in servers, places.staged
     if not mlflow and not lab_state.is_marked(staged):
         return ""
-    registry, database = lab_places.new_id(), mlflow or lab_state.read(staged).database
+    database = mlflow or lab_state.read(staged).database
+    note = Note(lab_places.new_id(), home_of(places.state))
     packages = places.target(f"{contents.PACKAGES}/-").parent
     if packages.is_dir():
-        lab_places.Folder(packages).note(registry)
+        lab_places.Folder(packages).note(note)
     filled = {name: each for name, each in stated.servers.items() if DUMPS[name] in servers}
     kept = {
         place.key: place.shown
         for place in dataclasses.replace(stated, servers=filled).places(places.state)
         if packages.is_dir() or not isinstance(place, lab_places.Folder)
     }
-    lab_state.mark(staged, database=database, registry=registry, places=kept)
-    return lab_databases.statements(registry)
+    home = str(places.state)  # where it will be
+    made = lab_state.Mark(database=database, registry=note.registry, places=kept, home=home)
+    lab_state.write(staged, made)
+    return lab_databases.statements(note)
 
 
 def _finish(places: _Places, found: Backup, servers: Mapping[str, Server], note: str) -> Restored:

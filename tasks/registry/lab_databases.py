@@ -4,24 +4,32 @@ The note is a table of one row beside those of MLflow or Prefect, and goes with 
 database is moved. It is asked for as MLflow asks, by psycopg2: a lab's servers need no `psql`.
 """
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ricochet.models.core.bad_input import BadInput
-from ricochet.tasks.storage import database_address
+from ricochet.tasks.registry import lab_notes
+from ricochet.tasks.registry.lab_notes import Note
+from ricochet.tasks.storage import checked_json, database_address
 
 TABLE = "ricochet_lab"
 HOLDS = f"""
-SELECT (SELECT relkind = 'r' AND NOT relrowsecurity FROM pg_class WHERE oid =
-to_regclass('{TABLE}')), to_regclass('registered_models') IS NOT NULL,
-to_regclass('flow_run') IS NOT NULL, concat_ws(' ', pg_postmaster_start_time(), oid,
-current_schema()) FROM pg_database WHERE datname = current_database()
+SELECT (SELECT relkind = 'r' AND NOT relrowsecurity AND NOT relhastriggers AND NOT relhasrules AND
+pg_get_userbyid(relowner) = current_user FROM pg_class WHERE oid = to_regclass('{TABLE}')),
+to_regclass('registered_models') IS NOT NULL, to_regclass('flow_run') IS NOT NULL,
+concat_ws(' ', pg_postmaster_start_time(), oid, current_schema())
+FROM pg_database WHERE datname = current_database()
 """
+NOTED = f"SELECT left(pg_catalog.to_jsonb(t)::text, {lab_notes.LONGEST}) FROM {TABLE} t LIMIT 1"
+ALONE = f"SELECT pg_advisory_xact_lock(hashtext('{TABLE}'))"
+"""Whoever notes something waits for who does so already."""
+BOUNDED = "SET LOCAL statement_timeout = '60s'"
 CONNECTING = 10
 """Longest time that one attempt to connect takes, s."""
-OPTIONS = "-c statement_timeout=60s"
 FOR_GOOD = "FATAL:"
 """How a server says that it does not take who comes; one that is not up yet says nothing, or so:"""
 SOON = ("starting up", "shutting down", "in recovery", "not yet accepting connections")
@@ -32,12 +40,12 @@ class Found:
     """What a database holds.
 
     Attributes:
-        registry: The registry that it is part of, by its note; None where there is none.
+        note: Of which registry it is part; None where there is none.
         mlflow, prefect: Whether it has MLflow's tables, or Prefect's.
         identity: Of the running server, the database and the schema, whatever address leads there.
     """
 
-    registry: str | None
+    note: Note | None
     mlflow: bool
     prefect: bool
     identity: str
@@ -64,25 +72,47 @@ class Database:
 
     def look(self) -> Found:
         """Return what it holds; BadInput where it does not answer, or its note is no table."""
-        (noted, mlflow, prefect, identity), *_ = self._ask(HOLDS)
+        with self._cursor() as cursor:
+            return self._found(cursor)
+
+    def note(self, note: Note, *, before: Note | None) -> None:
+        """Note of which registry it is part.
+
+        Args:
+            before: What was noted when it was looked at.
+
+        Raises:
+            BadInput: Something else is by now, or it cannot be written.
+        """
+        with self._cursor() as cursor:
+            cursor.execute(ALONE)
+            if self._found(cursor).note != before:
+                raise BadInput(self.shown, "one that another `up` takes now", "one at a time")
+            cursor.execute(statements(note))
+
+    def _found(self, cursor: Any) -> Found:
+        cursor.execute(HOLDS)
+        noted, mlflow, prefect, identity = cursor.fetchone()
         if noted is False:  # whoever reads one would run what another role put into it
-            raise BadInput(f"{self.shown} {TABLE}", "no plain table", "that, or none")
-        rows = self._ask(f"SELECT registry FROM {TABLE} LIMIT 1") if noted else []
-        return Found(str(rows[0][0]) if rows else None, mlflow, prefect, identity)
+            expected = f"one that the role of the lab made and nothing else, or no {TABLE}"
+            raise BadInput(f"{self.shown} {TABLE}", "no plain table of its own", expected)
+        if noted:
+            cursor.execute(NOTED)
+        rows = cursor.fetchall() if noted else []
+        note = checked_json.read(Note, rows[0][0], f"{self.shown} {TABLE}") if rows else None
+        return Found(note, mlflow, prefect, identity)
 
-    def note(self, registry: str) -> None:
-        """Note which registry it is part of; BadInput where that cannot be written."""
-        self._ask(statements(registry))
-
-    def _ask(self, query: str) -> list[tuple[Any, ...]]:
+    @contextlib.contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """Yield a cursor of a transaction, which ends with the block."""
         import psycopg2
 
         connection = None
         try:
             connection = self._connected()
             with connection, connection.cursor() as cursor:
-                cursor.execute(query)
-                return list(cursor.fetchall()) if cursor.description else []
+                cursor.execute(BOUNDED)
+                yield cursor
         except psycopg2.Error as error:
             said = " ".join(str(error).split()) or type(error).__name__
             raise BadInput(self.shown, said, "a database that answers") from error
@@ -96,7 +126,7 @@ class Database:
 
         known = self.passwords is not None and self.passwords.exists()
         words: dict[str, Any] = {"passfile": str(self.passwords)} if known else {}
-        words |= {"connect_timeout": CONNECTING, "options": OPTIONS}
+        words["connect_timeout"] = CONNECTING
         end = time.monotonic() + self.patience
         while True:
             try:
@@ -109,17 +139,20 @@ class Database:
             time.sleep(0.5)
 
 
-def statements(registry: str) -> str:
+def statements(note: Note) -> str:
     """Return what makes the note in a database, for a program of PostgreSQL's too.
 
-    Args:
-        registry: Hexadecimal digits.
+    A table of that name is removed, which only its owner may do.
 
     Raises:
-        ValueError: They are others.
+        ValueError: The id is none, or the place no text.
     """
-    int(registry, 16)
+    int(note.registry, 16)
+    if "\0" in note.home:
+        raise ValueError("a place with a zero in it")
+    home = note.home.replace("'", "''")
     return (
-        f"CREATE TABLE IF NOT EXISTS {TABLE} (registry text NOT NULL);\nDELETE FROM {TABLE};\n"
-        f"INSERT INTO {TABLE} VALUES ('{registry}');"
+        f"SET LOCAL standard_conforming_strings = on;\nDROP TABLE IF EXISTS {TABLE};\n"
+        f"CREATE TABLE {TABLE} (registry text NOT NULL, home text NOT NULL, starts bigint);\n"
+        f"INSERT INTO {TABLE} VALUES ('{note.registry}', '{home}', {note.starts:d});"
     )

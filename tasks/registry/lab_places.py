@@ -3,20 +3,25 @@
 An id is drawn when `up --config` first starts on a state. It stands in the state's mark
 (`lab_state`), in each database of PostgreSQL and in the folder of packages, and goes with them to
 another host, port or folder: what has the id is the lab's, by whatever address. A place where it
-has been and is no more, or where another stands, is another lab's, or none. A bucket holds no note;
-it is known by its address. What a restore makes is a lab of its own, with an id of its own.
+has been and is no more, or where another stands, is another lab's, or none. At each start it is
+noted anew where the state is, and how many starts there were: of two copies of a state the first
+that is started has the places, and a copy of a place that was left behind is known by its number.
+A bucket holds no note; it is known by its address. What a restore makes is a lab of its own, with
+an id of its own.
 """
 
+import dataclasses
 import functools
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_databases, lab_state
 from ricochet.tasks.registry.lab_databases import Database, Found
+from ricochet.tasks.registry.lab_notes import Note, home_of
 from ricochet.tasks.registry.lab_state import Mark
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import output_folder, read_bytes, shown, write_json
@@ -43,11 +48,11 @@ class Place(Protocol):
     def removal(self) -> str:
         """What removes the note, in words."""
 
-    def noted(self, mark: Mark) -> str | None:
-        """Return the id there; None where there is none."""
+    def noted(self, mark: Mark) -> Note | None:
+        """Return the note there; None where there is none."""
 
-    def note(self, registry: str) -> None:
-        """Write an id there."""
+    def note(self, note: Note) -> None:
+        """Write a note there."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +77,13 @@ class Tables:
         """As `Place` has it."""
         return f"`DELETE FROM {lab_databases.TABLE}` there"
 
-    def noted(self, _mark: Mark) -> str | None:
+    def noted(self, _mark: Mark) -> Note | None:
         """As `Place` has it."""
-        return self.found.registry
+        return self.found.note
 
-    def note(self, registry: str) -> None:
+    def note(self, note: Note) -> None:
         """As `Place` has it."""
-        self.database.note(registry)
-
-
-@dataclass(frozen=True)
-class _Note:
-    schema: str
-    registry: str
+        self.database.note(note, before=self.found.note)
 
 
 @dataclass(frozen=True)
@@ -104,16 +103,16 @@ class Folder:
         """As `Place` has it."""
         return f"no {NOTE} there"
 
-    def noted(self, _mark: Mark) -> str | None:
+    def noted(self, _mark: Mark) -> Note | None:
         """As `Place` has it."""
         file = self.path / NOTE
         if not file.exists():
             return None
-        return checked_json.read(_Note, read_bytes(file, "a note"), str(file)).registry
+        return checked_json.read(Note, read_bytes(file, "a note"), str(file))
 
-    def note(self, registry: str) -> None:
+    def note(self, note: Note) -> None:
         """As `Place` has it."""
-        write_json(output_folder(self.path) / NOTE, {"schema": SCHEMA, "registry": registry})
+        write_json(output_folder(self.path) / NOTE, {"schema": SCHEMA, **asdict(note)})
 
 
 @dataclass(frozen=True)
@@ -133,11 +132,12 @@ class Bucket:
         """As `Place` has it."""
         return f"no {STORE} in {lab_state.MARK}"
 
-    def noted(self, mark: Mark) -> str | None:
+    def noted(self, mark: Mark) -> Note | None:
         """As `Place` has it."""
-        return mark.registry if mark.places.get(STORE) == self.address else None
+        own = mark.registry is not None and mark.places.get(STORE) == self.address
+        return Note(str(mark.registry), home_of(mark.home), mark.starts) if own else None
 
-    def note(self, _registry: str) -> None:
+    def note(self, _note: Note) -> None:
         """As `Place` has it."""
 
 
@@ -175,8 +175,11 @@ def refuse_others(state: Path, places: Sequence[Place]) -> None:
     _refuse_copy(state, places)
     for place in places:
         _refuse_another(state, mark, place)
+        _refuse_a_former(state, mark, place)
     for key in mark.places.keys() - {place.key for place in places}:
         raise BadInput(key, "none", _expected(state, mark, key))
+    if PREFECT not in mark.places and any(place.key == PREFECT for place in places):
+        lab_state.refuse_flow_runs(state)
 
 
 def refuse_mixed(places: Sequence[Place]) -> None:
@@ -208,12 +211,15 @@ def take(state: Path, places: Sequence[Place], *, database: bool) -> None:
     refuse_others(state, places)
     mark = lab_state.read(state)
     registry = mark.registry or new_id()
-    lab_state.mark(state, database=database, registry=registry, places=mark.places)
+    found = dataclasses.replace(mark, database=database, registry=registry)
+    lab_state.write(state, found)
+    note = Note(registry, home_of(state.resolve()), mark.starts + 1)
     for place in places:
-        if place.noted(mark) is None:
-            place.note(registry)
+        place.note(note)
     stated = {place.key: place.shown for place in places}
-    lab_state.mark(state, database=database, registry=registry, places=stated)
+    home = str(state.resolve())
+    taken = dataclasses.replace(found, places=stated, home=home, starts=note.starts)
+    lab_state.write(state, taken)
 
 
 def new_id() -> str:
@@ -227,18 +233,37 @@ def _refuse_copy(state: Path, places: Sequence[Place]) -> None:
     original = lab_state.original(state) if apart else None
     if original is not None:
         found = f"{shown(state)}, a copy of {shown(original)}, whose {apart[0].key} it names"
-        expected = "that one, or what `ricochet restore` makes elsewhere of a backup of it"
+        expected = "that one; once it is gone, this one; or what `ricochet restore` makes elsewhere"
         raise BadInput("state", found, expected)
 
 
 def _refuse_another(state: Path, mark: Mark, place: Place) -> None:
+    """Refuse a place of another state, and one that lost its note."""
     noted = place.noted(mark)
     if noted is None and place.key in mark.places:
         found = f"{place.shown}, which is not what {state} was with"
         raise BadInput(place.key, found, _expected(state, mark, place.key))
-    if noted is not None and noted != mark.registry:
+    if noted is not None and noted.registry != mark.registry:
         found = f"{place.shown}, which is with another `state` than {state}"
         expected = f"that `state`; or, once it is gone, {place.removal}"
+        raise BadInput(place.key, found, expected)
+
+
+def _refuse_a_former(state: Path, mark: Mark, place: Place) -> None:
+    """Refuse a place that a copy of the state has taken, and one that was left behind by a move."""
+    noted, file = place.noted(mark), state / lab_state.MARK
+    if noted is None:
+        return
+    if noted.home not in ("", home_of(state.resolve()), home_of(mark.home)):
+        found = f"{place.shown}, which has been with {noted.home} since then"
+        expected = (
+            f"that `state`; or, once it is gone, {place.removal} and no {place.key} in {file}"
+        )
+        raise BadInput(place.key, found, expected)
+    last = mark.places.get(place.key, place.shown)
+    if noted.starts < mark.starts and last != place.shown:
+        found = f"{place.shown}, as it was before {last} was last used"
+        expected = f"{last}; or, to go on with what is older, no {place.key} in {file}"
         raise BadInput(place.key, found, expected)
 
 

@@ -21,6 +21,9 @@ from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts, workplace
 MARK = "lab.json"
 """File of a state that says so."""
 SCHEMA = "ricochet.lab/1"
+EXPERIMENTS = "SELECT count(*) FROM experiments WHERE experiment_id != 0"
+"""All but MLflow's own."""
+FLOW_RUNS = "SELECT count(*) FROM flow_run"
 FOUND = "a lab whose registry its servers alone give"
 
 
@@ -33,6 +36,7 @@ class Mark:
         registry: Its id (`lab_places`); None before servers that know of it have started.
         places: Where it was last, in words, by keys of the lab's file.
         home: Where the state was then: one that is elsewhere was moved, or is a copy.
+        starts: How many starts of its servers there were by then.
     """
 
     schema: str = SCHEMA
@@ -40,21 +44,12 @@ class Mark:
     registry: str | None = None
     places: Mapping[str, str] = field(default_factory=dict)
     home: str = ""
+    starts: int = 0
 
 
-def mark(
-    state: Path,
-    *,
-    database: bool,
-    registry: str | None = None,
-    places: Mapping[str, str] | None = None,
-) -> None:
-    """Say in a state that its lab's servers alone give the registry.
-
-    Args:
-        database: As `Mark`, as are the others.
-    """
-    facts = asdict(Mark(SCHEMA, database, registry, dict(places or {}), str(state.resolve())))
+def write(state: Path, found: Mark) -> None:
+    """Write what a state says of its lab's registry."""
+    facts = asdict(found)
     write_json(state / MARK, {key: fact for key, fact in facts.items() if fact is not None})
 
 
@@ -73,11 +68,12 @@ def read(state: Path) -> Mark:
 def original(state: Path) -> Path | None:
     """Return the state that one is a copy of, and which is there still with the same registry."""
     own = read(state)
-    if own.registry is None or own.home in ("", str(state.resolve())):
+    if own.registry is None or not own.home:
         return None
+    home = Path(own.home)
     with contextlib.suppress(BadInput, OSError):
-        if read(Path(own.home)).registry == own.registry:
-            return Path(own.home)
+        if not home.samefile(state) and read(home).registry == own.registry:
+            return home
     return None
 
 
@@ -145,16 +141,27 @@ def refuse_another_registry(state: Path, *, database: bool) -> None:
         refuse_another_s_store(state)
     store = state / "mlflow" / "mlflow.db"
     own = is_marked(state) and read(state).database == database
-    if not own and store.exists() and _experiments(store):
+    if not own and _count(store, EXPERIMENTS):
         found = "a registry that the lab's servers would not read"
         found = found if database else "a registry made without a lab's servers"
         expected = f"{store.parent} moved away, or another `state`"
         raise BadInput(str(store), found, expected)
 
 
-def _experiments(database: Path) -> int:
-    """Return how many experiments a store holds, but for MLflow's own; none where it is none."""
-    query = "SELECT count(*) FROM experiments WHERE experiment_id != 0"
+def refuse_flow_runs(state: Path) -> None:
+    """Refuse a database for flow runs, deployments and variables that are in the state itself.
+
+    Raises:
+        BadInput: There are such.
+    """
+    store = state / "prefect" / "prefect.db"
+    if runs := _count(store, FLOW_RUNS):
+        found = f"one, beside {runs} flow runs in {store}, which it would hide"
+        raise BadInput("prefect_database", found, f"none, or {store.parent} moved away")
+
+
+def _count(database: Path, query: str) -> int:
+    """Return what a query counts in a store of SQLite; none where there is no such store."""
     address = f"{database.resolve().as_uri()}?mode=ro"
     with (
         contextlib.suppress(sqlite3.Error),

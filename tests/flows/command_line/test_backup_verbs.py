@@ -154,7 +154,7 @@ def test_a_note_of_a_restore_that_cannot_be_read_is_a_line(state, tmp_path, monk
 
 
 def test_a_lab_s_state_is_one_again_after_a_restore(state, tmp_path, capsys):
-    lab_state.mark(state, database=False)
+    lab_state.write(state, lab_state.Mark(database=False))
     lab, kept = tmp_path / "lab.yaml", str(tmp_path / "monday")
     lab.write_text(f"state: {state}\nlogin: false\n")
     assert cli.main(["backup", kept]) == 2
@@ -175,7 +175,7 @@ def test_sessions_that_wait_where_nights_record_are_in_a_lab_s_backup(state, tmp
     """A lab's state may be apart from that."""
     lab, apart, session = tmp_path / "lab.yaml", tmp_path / "state", Path("nightly", "evening")
     state.rename(apart)
-    lab_state.mark(apart, database=False)
+    lab_state.write(apart, lab_state.Mark(database=False))
     lab.write_text(f"state: {apart}\nlogin: false\n")
     (state / session).mkdir(parents=True)
     (state / session / "session.json").write_text("{}")

@@ -215,9 +215,11 @@ def test_doctor_looks_where_a_lab_s_nights_record_too(tmp_path, monkeypatch):
     monkeypatch.setattr(lab_state, "workplace", lambda: tmp_path)
     state.mkdir(), nights.mkdir()
     assert lab_state.outputs(state) == [state]
-    lab_state.mark(state, database=True)
+    lab_state.write(state, lab_state.Mark(database=True))
     assert lab_state.outputs(state) == [state, nights]
-    lab_state.mark(nights, database=True)  # another lab's, of which the first is a trial
+    lab_state.write(
+        nights, lab_state.Mark(database=True)
+    )  # another lab's, of which the first is a trial
     assert lab_state.outputs(state) == [state]
     assert lab_state.outputs(nights) == [nights]
 

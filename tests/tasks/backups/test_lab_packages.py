@@ -177,3 +177,17 @@ def test_what_is_restored_in_place_is_another_registry_than_what_was_moved_aside
     with pytest.raises(BadInput, match=f"with another `state` than {state}"):
         lab_places.refuse_others(state, Stated(packages=done.packages_aside).places(state))
     assert noted(done.aside, Stated(packages=done.packages_aside)) == original
+
+
+def test_a_copy_of_what_was_restored_and_not_yet_started_is_known_as_such(
+    state, packages, tmp_path
+):
+    """Both were started on the same packages."""
+    stated, copy = Stated(packages=packages), tmp_path / "copy"
+    noted(state, stated)
+    backup.make(tmp_path / "monday", stated=stated)
+    restore.put_back(tmp_path / "monday", state, stated=stated, replace=True)
+    shutil.copytree(state, copy)
+    with pytest.raises(BadInput, match=f"{copy}, a copy of {state}, whose"):
+        noted(copy, stated)
+    noted(state, stated)

@@ -10,6 +10,7 @@ from ricochet.flows.servers.lab import Lab
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_databases, lab_places, lab_state
 from ricochet.tasks.registry.lab_databases import Database
+from ricochet.tasks.registry.lab_notes import Note
 from tests import postgres
 
 MLFLOW, PREFECT, STORE = lab_places.MLFLOW, lab_places.PREFECT, lab_places.STORE
@@ -212,12 +213,18 @@ def test_a_second_state_on_one_database_is_refused(server, databases, tmp_path):
         "CREATE VIEW ricochet_lab AS SELECT pg_read_file('/etc/hostname') AS registry",
         "CREATE TABLE ricochet_lab (registry text);"
         "ALTER TABLE ricochet_lab ENABLE ROW LEVEL SECURITY",
+        "CREATE TABLE ricochet_lab (registry text);"
+        "CREATE FUNCTION run() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';"
+        "CREATE TRIGGER t BEFORE INSERT ON ricochet_lab FOR EACH ROW EXECUTE FUNCTION run()",
+        "CREATE TABLE ricochet_lab (registry text);"
+        "CREATE RULE r AS ON INSERT TO ricochet_lab DO ALSO SELECT 1",
+        "CREATE TABLE ricochet_lab (registry text);ALTER TABLE ricochet_lab OWNER TO pg_monitor",
     ],
 )
 def test_what_stands_for_the_note_and_runs_something_is_not_read(server, databases, tmp_path, made):
     server.execute(made, name="mlflow")
     with pytest.raises(
-        BadInput, match="ricochet_lab: found no plain table, expected that, or none"
+        BadInput, match="ricochet_lab: found no plain table of its own, expected one that the role"
     ):
         take(tmp_path, **databases)
     assert not lab_state.is_marked(tmp_path)
@@ -262,7 +269,7 @@ def test_a_database_that_is_not_there_is_said_in_a_line_and_one_that_starts_is_a
 
     monkeypatch.setattr(psycopg2, "connect", starting)
     found = Database(server.address("postgres"), patience=60.0).look()
-    assert found.registry is None and not found.mlflow and len(asked) == 3
+    assert found.note is None and not found.mlflow and len(asked) == 3
     asked.clear()
     with pytest.raises(BadInput, match="Connection refused"):
         Database(server.address("postgres")).look()
@@ -270,4 +277,4 @@ def test_a_database_that_is_not_there_is_said_in_a_line_and_one_that_starts_is_a
 
 def test_an_id_that_is_none_makes_no_statements():
     with pytest.raises(ValueError, match="invalid literal"):
-        lab_databases.statements("'; DROP TABLE runs; --")
+        lab_databases.statements(Note("'; DROP TABLE runs; --"))

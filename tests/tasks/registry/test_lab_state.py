@@ -18,8 +18,8 @@ from ricochet.tasks.storage import provenance
 
 def test_what_a_lab_marked_no_plain_servers_take(tmp_path):
     lab_state.refuse_marked(tmp_path)
-    lab_state.mark(tmp_path, database=True)
-    lab_state.mark(tmp_path, database=True)
+    lab_state.write(tmp_path, lab_state.Mark(database=True))
+    lab_state.write(tmp_path, lab_state.Mark(database=True))
     with pytest.raises(
         BadInput, match="a lab whose registry its servers alone give, expected `--config`"
     ):
@@ -42,14 +42,14 @@ def test_a_store_that_was_filled_without_a_lab_s_servers_none_takes(tmp_path, mi
         lab_state.refuse_another_registry(tmp_path, database=False)
     with pytest.raises(BadInput, match="a registry that the lab's servers would not read"):
         lab_state.refuse_another_registry(tmp_path, database=True)
-    lab_state.mark(tmp_path, database=False)
+    lab_state.write(tmp_path, lab_state.Mark(database=False))
     lab_state.refuse_another_registry(tmp_path, database=False)
     with pytest.raises(BadInput, match="a registry that the lab's servers would not read"):
         lab_state.refuse_another_registry(tmp_path, database=True)
 
 
 def test_a_registry_in_a_database_is_forgotten_by_no_file_of_a_lab(tmp_path):
-    lab_state.mark(tmp_path, database=True)
+    lab_state.write(tmp_path, lab_state.Mark(database=True))
     lab_state.refuse_another_registry(tmp_path, database=True)
     with pytest.raises(BadInput, match="registry is in a database, expected a file that names it"):
         lab_state.refuse_another_registry(tmp_path, database=False)
@@ -81,7 +81,7 @@ def test_neither_a_program_nor_a_backup_takes_another_store_for_a_lab_s(state, m
         contents.find()
     with pytest.raises(BadInput, match="registry is in a database, expected a file that names it"):
         contents.find(contents.Stated())
-    lab_state.mark(state, database=False)
+    lab_state.write(state, lab_state.Mark(database=False))
     assert contents.MLFLOW in contents.find(contents.Stated()).databases
 
 
@@ -89,7 +89,7 @@ def test_where_the_registry_is_named_verbs_go_on(tmp_path, monkeypatch):
     for name in ("MLFLOW_TRACKING_URI", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
     lab_state.refuse_without_servers(tmp_path)
-    lab_state.mark(tmp_path, database=True)
+    lab_state.write(tmp_path, lab_state.Mark(database=True))
     with pytest.raises(BadInput, match="no servers of it, expected `ricochet up --config FILE`"):
         lab_state.refuse_without_servers(tmp_path)
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:4200/api")
@@ -104,7 +104,7 @@ def state(tmp_path):
     """A lab's state, without servers."""
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
-    lab_state.mark(state, database=True)
+    lab_state.write(state, lab_state.Mark(database=True))
     return state
 
 

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry.lab_databases import Database
+from ricochet.tasks.registry.lab_notes import Note
 from tests import postgres
 from tests.flows.harness import wait_for
 from tests.servers import free_port
@@ -52,11 +52,10 @@ def pooled(server, more):
 
 
 @pytest.mark.slow
-def test_a_database_is_looked_at_and_noted_through_a_pool_that_lets_options_pass():
-    with postgres.running("mlflow") as server:
-        with pooled(server, "ignore_startup_parameters = options") as database:
-            assert database.look().registry is None
-            database.note("ab12")
-            assert database.look().registry == "ab12"
-        with pooled(server, "") as database, pytest.raises(BadInput, match="parameter: options"):
-            database.look()
+@pytest.mark.parametrize("more", ["", "ignore_startup_parameters = options"])
+def test_a_database_is_looked_at_and_noted_through_a_pool(more):
+    note = Note("ab12", "/lab's", 3)
+    with postgres.running("mlflow") as server, pooled(server, more) as database:
+        assert database.look().note is None
+        database.note(note, before=None)
+        assert database.look().note == note
