@@ -120,7 +120,10 @@ class WatchedArm:
             self._ask(Stop)
 
     def close(self) -> None:
-        """Stop the arm, let it go and end its owner, in bounded time; may be called twice."""
+        """Stop the arm, let it go and end its owner, in bounded time; may be called twice.
+
+        An owner that dies meanwhile, or before, may have stopped nothing: `fault` then says so.
+        """
         if self._over.is_set():
             return
         self._closing = True
@@ -130,10 +133,13 @@ class WatchedArm:
             gone = self._process.wait(limits.hang + limits.closing + limits.stopping)
         except OSError:
             gone = self._process.wait(0.0)
-        if not gone:
-            self._fail(Refusal("arm", "its owner did not end", "an end in time"))
         self._over.set()
         self._thread.join()
+        self._take_last()
+        if not gone:
+            self._fail(Refusal("arm", "its owner did not end", "an end in time"))
+        elif not self._process.orderly():
+            self._fail(Refusal("arm", "its owner died as it was closed", "an owner that lives"))
         self._end_process()
         self._channel.close()
         self._ended.set()
@@ -208,9 +214,14 @@ class WatchedArm:
         try:
             self._channel.send(messages.Beat())
         except OSError:
+            self._take_last()
+            raise
+
+    def _take_last(self) -> None:
+        """Take what the owner said before its end, if that is not taken yet."""
+        with contextlib.suppress(EOFError, OSError, ValueError):
             for message in self._channel.receive(0.0):
                 self._take(message)
-            raise
 
     def _take(self, message: Any) -> None:
         """Keep what the owner says."""

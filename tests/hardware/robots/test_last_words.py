@@ -37,6 +37,9 @@ class Owner:
     def wait(self, _patience):
         return self.ended
 
+    def orderly(self):
+        return False
+
     kill = end
 
 

@@ -129,6 +129,26 @@ def test_closing_returns_while_the_driver_hangs_in_it(lab, call, closing):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("way", ["dies in stop", "killed before", "killed meanwhile"])
+def test_an_arm_whose_owner_dies_as_it_is_closed_is_stopped_beside_its_driver(lab, way):
+    fault = {"fault": "die in stop"} if way == "dies in stop" else {}
+    if way == "killed meanwhile":
+        fault = {"fault": "hold stop", "held": GENEROUS}
+    arm = lab.arm(Limits(hang=3.0), **fault)
+    arm.move((0.3, 0.35, 0.2), 2.0)
+    pid = lab.wait("sent")[0]["pid"]
+    if way == "killed before":
+        os.kill(pid, signal.SIGKILL)
+    if way == "killed meanwhile":
+        killer = threading.Thread(target=lambda: lab.wait("hang") and os.kill(pid, signal.SIGKILL))
+        killer.start()
+    arm.close()
+    (stop,) = lab.events("emergency stop")
+    assert stop["pid"] == os.getpid() and gone(pid) and not lab.events("stop")
+    assert "expected an owner that lives; the arm is stopped" in str(arm.fault)
+
+
+@pytest.mark.slow
 def test_a_second_way_of_stopping_that_fails_is_said(lab):
     arm = lab.arm(Limits(stopping=0.2), fault="hang in advance", after=0.3, beside="hangs")
     says = str(arm.advance(GENEROUS))

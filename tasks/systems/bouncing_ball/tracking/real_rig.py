@@ -22,6 +22,7 @@ from ricochet.hardware.robots.watched import WatchedArm
 from ricochet.models.arms import ur5
 from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball.tracking.workspace import Workspace, clearance
+from ricochet.tasks.console.progress import announce
 from ricochet.tasks.general_settings import Capture
 from ricochet.tasks.recordings import positions
 from ricochet.tasks.settings import Settings
@@ -87,8 +88,16 @@ def held(rig: RealRig) -> Iterator[WatchedArm]:
         )
         driver = ur_driver.driver(rig.host, rig.workspace, base=rig.base, armed=True)
         arm = WatchedArm(driver, rig.workspace, lock=robot)
-        stack.callback(arm.close)
+        stack.callback(_let_go, arm)
         yield arm
+
+
+def _let_go(arm: WatchedArm) -> None:
+    """Close an arm, and say what went wrong with it only then."""
+    before = arm.fault
+    arm.close()
+    if arm.fault is not None and arm.fault != before:
+        announce(str(arm.fault))
 
 
 def lines(rig: RealRig, *, ball: str, tosses: int, repeats: int) -> tuple[str, ...]:
