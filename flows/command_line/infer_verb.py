@@ -27,8 +27,7 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
         call.report_line(line)
     call.report_line(f"infer {found.name}: all numbers in {out / 'result.json'}, figures beside it")
     if result["registered"] is not None:
-        version = "{name} version {version}".format(**result["registered"])
-        call.report_line(f"registered as {version}")
+        _report_registered(call, **result["registered"])
     if found.motion and not given.predict:
         own = _own(found, call).items()
         words = [str(word) for name, file in own for word in (f"--{name}", file)]
@@ -37,6 +36,14 @@ def infer(found: Inference, call: Call) -> Mapping[str, Any]:
         command = shlex.join(("ricochet", "infer", *named, *words, *files))
         call.report_next(f"{command} --predict FILE   (another recording)")
     return result
+
+
+def _report_registered(call: Call, name: str, version: str) -> None:
+    """Report the version, which may be an earlier one, and which is the candidate."""
+    from ricochet.tasks.registry import candidacy, versions
+
+    alias = candidacy.of_registered(name, version, versions.candidates([name]))
+    call.report_line(f"registered as {name} version {version}{alias}")
 
 
 def _computed(found: Inference, call: Call) -> dict[str, Any]:

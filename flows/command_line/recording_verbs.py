@@ -26,6 +26,7 @@ from ricochet.flows.command_line.verb import (
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.console import table
 from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.registry import candidacy
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.systems.interface import SessionKind
 
@@ -174,10 +175,7 @@ def _after(
         outside = _outside_data(sessions)
         copied = f"mkdir -p {DATA} && cp -r {shlex.join(outside)} {DATA}/ && " if outside else ""
         name, version = first["name"], first["version"]
-        if (candidate := candidates.get(name, version)) == version:
-            return f"{copied}ricochet validate {shlex.quote(name)}{stated}"
-        promote = f"{copied}ricochet promote {shlex.join((name, version))}{stated}"
-        return f"{promote}   (`validate` tries the candidate, {candidate})"
+        return candidacy.to_try(name, version, candidates, settings=stated, first=copied)
     if any(entry["result"].get("unknown") for entry in results.values()):
         if call.arguments.ball is None:
             return f"ricochet calibrate {named} --ball NAME   (with the air's part)"

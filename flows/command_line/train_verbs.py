@@ -5,7 +5,7 @@ any server, so that a quick look costs nothing.
 """
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from ricochet.flows.command_line.verb import (
     write_result,
 )
 from ricochet.tasks.console.progress import announce, bar
+from ricochet.tasks.registry import candidacy
 from ricochet.tasks.systems import catalogue
 from ricochet.tasks.training import steps
 from ricochet.tasks.training.steps import Procedure, Training, TrainingRequest, Writing
@@ -50,9 +51,36 @@ def train(training: Training, call: Call) -> Mapping[str, Any]:
     if not call.publish:
         again = f"ricochet train {training.name}{call.stated_settings()}"
         call.report_next(f"{again}   (to register it too)")
-    elif training.then:
-        call.report_next(training.then.format(name=next(iter(procedure.packages(request)))))
+    else:
+        _report_registered(training, tuple(procedure.packages(request)), result["registered"], call)
     return result
+
+
+def _report_registered(
+    training: Training, names: Sequence[str], registered: Mapping[str, str], call: Call
+) -> None:
+    """Report the versions of the packages, which may be earlier ones, and what may follow.
+
+    Args:
+        registered: Versions by name, or `name` and `version` of the only one.
+    """
+    from ricochet.tasks.registry import versions
+
+    candidates = versions.candidates(names)
+    made = {name: registered.get(name, registered.get("version", "")) for name in names}
+    for name, version in made.items():
+        alias = candidacy.of_registered(name, version, candidates)
+        call.report_line(f"registered as {name}, version {version}{alias}")
+    if training.then:
+        call.report_next(_then(training.then.format(name=names[0]), made, candidates))
+
+
+def _then(command: str, made: Mapping[str, str], candidates: Mapping[str, str]) -> str:
+    """Return the command that may follow, which is another where it would try another version."""
+    for name, version in made.items():
+        if command == f"ricochet validate {name}":
+            return candidacy.to_try(name, version, candidates)
+    return command
 
 
 def _write(writing: Writing, request: TrainingRequest, file: Path, call: Call) -> dict[str, Any]:

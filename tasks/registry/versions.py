@@ -5,9 +5,10 @@ the self-test, and only then the alias. Each step finds its own earlier result, 
 nothing, and a crash leaves at worst a version without an alias.
 """
 
+import contextlib
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from mlflow.exceptions import MlflowException
 
 from ricochet.models.core.bad_input import BadInput, shown
 from ricochet.models.core.nearest_name import did_you_mean
-from ricochet.tasks.registry import pages, signatures, version_page
+from ricochet.tasks.registry import pages, runs, signatures, version_page
 from ricochet.tasks.registry.aliases import CANDIDATE
 from ricochet.tasks.registry.bounded_json import LARGEST_TEXT
 from ricochet.tasks.registry.kinds import PackageKind, Reader
@@ -113,6 +114,20 @@ def resolve(tracker: Tracker, name: str, alias: str = CANDIDATE) -> Registered |
             raise
         return None
     return Registered(name, str(found.version))
+
+
+def candidates(names: Iterable[str]) -> dict[str, str]:
+    """Return the version that is the candidate now, of each of some names, in this process's store.
+
+    There is none of a registry that is away by then: what was registered stands.
+    """
+    found: dict[str, str] = {}
+    with contextlib.suppress(MlflowException, BadInput, OSError):
+        tracker = runs.connect()
+        for name in names:
+            candidate = resolve(tracker, name)
+            found |= {} if candidate is None else {name: candidate.version}
+    return found
 
 
 def names(tracker: Tracker) -> list[str]:

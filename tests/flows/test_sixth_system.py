@@ -124,6 +124,8 @@ def test_a_further_system_is_trained_validated_promoted_and_has_its_part_of_the_
 
     ricochet("train", "coin", "--seed", "1")
     assert result(copy, "train", "coin")["registered"] == {"coin-fair": "2"}
+    earlier = ricochet("train", "coin").stdout  # found again, and not the candidate
+    assert earlier.endswith("registered as coin-fair, version 1 (candidate is version 2)\n")
     refused = ricochet("promote", "coin-fair", "2", status=2)
     assert "refused: validation: found none" in refused.stdout
 

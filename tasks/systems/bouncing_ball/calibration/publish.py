@@ -3,16 +3,13 @@
 Every step finds its own earlier result, so that running again adds nothing.
 """
 
-import contextlib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from mlflow.exceptions import MlflowException
 
-from ricochet.models.core.bad_input import BadInput
 from ricochet.models.systems.bouncing_ball import problem
 from ricochet.tasks.recordings import sessions
 from ricochet.tasks.registry import runs, versions
@@ -141,18 +138,9 @@ def is_registered(
 
 
 def candidates(results: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the version that is the candidate now, of each name that results are registered as.
-
-    There is none of a registry that is away by then: what was registered stands.
-    """
-    found: dict[str, str] = {}
+    """Return the version that is the candidate now, of each name that results are registered as."""
     named = [entry["result"]["registered"] for entry in results.values()]
-    with contextlib.suppress(MlflowException, BadInput, OSError):
-        tracker = runs.connect()
-        for name in {each["name"] for each in named if each is not None}:
-            candidate = versions.resolve(tracker, name)
-            found |= {} if candidate is None else {name: candidate.version}
-    return found
+    return versions.candidates({each["name"] for each in named if each is not None})
 
 
 def data_digest(target: CalibrationTarget) -> str:

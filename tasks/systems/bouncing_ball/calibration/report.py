@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ricochet.tasks.registry import candidacy
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.systems.bouncing_ball.calibration import plain_words
 from ricochet.tasks.systems.bouncing_ball.figures import member_weights
@@ -114,24 +115,16 @@ def _target(
     said += _takes(result["takes"])
     said += [f"  ! {finding['sentence']}" for finding in details.get("findings", [])]
     said += [line for drop in details.get("drops", []) for line in bars(drop)]
-    if result["registered"] is not None:
+    if (registered := result["registered"]) is not None:
         said.append(
-            "  registered as {name}, version {version}".format(**result["registered"])
-            + _alias(result["registered"], candidates)
+            "  registered as {name}, version {version}".format(**registered)
+            + candidacy.of_registered(registered["name"], registered["version"], candidates)
             + _holding(details.get("package_kind", ""))
         )
     said += plain_words.about_places(details.get("channels") or 0)
     if "withheld" in result:
         said.append(f"  ! {result['withheld']}")
     return said
-
-
-def _alias(registered: Mapping[str, str], candidates: Mapping[str, str]) -> str:
-    """Say whether it is the candidate: an earlier version may have been found again."""
-    candidate = candidates.get(registered["name"])
-    if candidate == registered["version"]:
-        return ", alias candidate"
-    return f" (candidate is version {candidate})" if candidate else ""
 
 
 def _parameters(
