@@ -24,9 +24,10 @@ from ricochet.tasks.backups.manifests import Backup
 from ricochet.tasks.backups.postgres import Server
 from ricochet.tasks.registry import lab_databases, lab_places, lab_state
 from ricochet.tasks.registry.lab_notes import Note, home_of
-from ricochet.tasks.storage import exchange, secret_files
+from ricochet.tasks.storage import exchange, mounts, secret_files
 from ricochet.tasks.storage.files import output_folder, read_regular, shown, sync, writing
 from ricochet.tasks.storage.free_space import refuse_below
+from ricochet.tasks.storage.provenance import ARTIFACTS
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,8 @@ def put_back(
     Raises:
         BadInput: The backup is not exactly what its manifest says or is a lab's, whose file is not
             stated, or has a database in SQLite that belongs into PostgreSQL by it; the state is not
-            empty or another user could move it away, or space is short; what a restore that was
-            killed had begun cannot be undone.
+            empty, is a mount point or another user could move it away, or space is short; what a
+            restore that was killed had begun cannot be undone.
         BusyError: Another process restores it.
     """
     found = manifests.read(folder)
@@ -112,6 +113,7 @@ def put_back(
         raise BadInput(str(folder), "a backup of a lab", expected)
     stated = stated or Stated()
     secret_files.refuse_shared_way(state)
+    _refuse_mounted(_places(state, stated))
     undone = exchange.undo_killed(state, refuse)
     places = _places(state, stated)
     for place in places.moves if not replace else ():
@@ -148,6 +150,14 @@ def _places(state: Path, stated: Stated) -> _Places:
     if packages.is_relative_to(state):
         return _Places(state, None, packages.relative_to(state).as_posix())
     return _Places(state, packages, contents.PACKAGES)
+
+
+def _refuse_mounted(places: _Places) -> None:
+    """Refuse a place on which something is mounted: nothing can be renamed to it."""
+    for place in filter(mounts.is_mounted, places.moves):
+        key = f"`state`, {ARTIFACTS}" if place == places.state else "`artifact_store`"
+        expected = f"a folder in it ({key}: {place / 'lab'}), or nothing mounted there"
+        raise BadInput(str(place), "a mount point, which cannot be renamed", expected)
 
 
 def _mark_anew(places: _Places, stated: Stated, servers: Mapping[str, Server]) -> str:

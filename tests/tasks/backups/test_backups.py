@@ -6,12 +6,14 @@ import shutil
 import sqlite3
 import subprocess
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.backups import backup, contents, databases, manifests, restore
+from ricochet.tasks.backups.contents import Stated
 from ricochet.tasks.registry import promotion_log, runs, versions
 from ricochet.tasks.registry.aliases import CHAMPION
 from ricochet.tasks.registry.promotion_log import AliasPair, Entry
@@ -174,6 +176,31 @@ def test_a_place_that_others_could_move_away_is_refused(state, tmp_path):
     assert list(shared.iterdir()) == []
     shared.chmod(0o1777)
     restore.put_back(tmp_path / "made", shared / "state")
+
+
+@pytest.mark.parametrize("kept", [None, "packages"])
+def test_a_mount_point_in_whose_place_nothing_can_be_renamed_is_said_before_anything_is_done(
+    state, tmp_path, monkeypatch, kept
+):
+    """A volume of a container, or a disk of its own, as `state` or as `artifact_store`."""
+    backup.make(tmp_path / "made")
+    (place := tmp_path / "volume").mkdir()
+    stated = Stated(packages=place) if kept else None
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == place)
+    monkeypatch.setattr(exchange, "undo_killed", None)
+    target = tmp_path / "new" if kept else place
+    with pytest.raises(BadInput, match=f"{place}: found a mount point.* a folder in it") as refused:
+        restore.put_back(tmp_path / "made", target, replace=True, stated=stated)
+    assert ("artifact_store" if kept else "`state`") in str(refused.value)
+    assert not {"new", ".volume.restored", ".new.lock"} & {p.name for p in tmp_path.iterdir()}
+    assert list(place.iterdir()) == []
+
+
+def test_a_folder_of_a_mount_is_exchanged(state, tmp_path, monkeypatch):
+    backup.make(tmp_path / "made")
+    (place := tmp_path / "volume" / "lab").mkdir(parents=True)
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == place.parent)
+    assert restore.put_back(tmp_path / "made", place).state == place
 
 
 def test_too_little_space_is_said_before_anything_is_written(state, tmp_path, monkeypatch):
