@@ -3,10 +3,11 @@
 FROM python:3.11-slim-bookworm
 
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends git make libegl1 libgl1-mesa-dri libportaudio2 \
+    && apt-get install --yes --no-install-recommends \
+        git make libegl1 libgl1-mesa-dri libportaudio2 postgresql-client \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 ricochet \
-    && install --directory --owner ricochet /app /state /state/mlflow /state/prefect
+    && install --directory --owner ricochet /app /state /backups
 
 USER ricochet
 WORKDIR /app
@@ -17,8 +18,8 @@ COPY --chown=ricochet . .
 RUN make setup pull
 
 ENV PATH=/app/.venv/bin:$PATH \
-    RICOCHET_ARTIFACTS=/state \
-    PREFECT_HOME=/state/prefect \
+    RICOCHET_ARTIFACTS=/state/lab \
+    PREFECT_HOME=/state/lab/prefect \
     PREFECT_SERVER_ANALYTICS_ENABLED=false \
     DO_NOT_TRACK=true \
     MLFLOW_DISABLE_TELEMETRY=true \

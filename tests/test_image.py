@@ -72,17 +72,75 @@ def test_no_password_stands_in_the_file_of_services() -> None:
     assert ignored.returncode == 0
 
 
+def lab_file() -> str:
+    """Return the name of the file of the lab in containers."""
+    *_, file = services()["lab"]["command"][-1].split()
+    return str(file)
+
+
+def lab_in_containers(monkeypatch: pytest.MonkeyPatch) -> lab.Lab:
+    """Return the lab that `up` is given in its container."""
+    monkeypatch.setenv("PGSSLMODE", services()["lab"]["environment"]["PGSSLMODE"])
+    return lab.load(ROOT / lab_file())
+
+
 def test_the_servers_in_containers_ask_who_comes_and_use_the_database(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    *_, file = services()["lab"]["command"][-1].split()
-    monkeypatch.setenv("PGSSLMODE", services()["lab"]["environment"]["PGSSLMODE"])
-    found = lab.load(ROOT / file)
+    found = lab_in_containers(monkeypatch)
     assert found.login and found.behind_proxy
     for address in (found.mlflow_database, found.prefect_database):
         assert urllib.parse.urlsplit(address).hostname == "database"
     made = services()["database"]["environment"]["POSTGRES_DB"]
     assert found.mlflow_database.endswith(f"/{made}")
+
+
+def installed() -> list[list[str]]:
+    """Return the words of each command that is run as root."""
+    runs = [
+        value for name, value in instructions() if name == "RUN" and not value.startswith("make")
+    ]
+    return [each.split() for run in runs for each in run.split("&&")]
+
+
+def variables() -> dict[str, str]:
+    """Return what the image sets in the environment."""
+    found = [word for name, value in instructions() if name == "ENV" for word in value.split()]
+    return dict(word.split("=", 1) for word in found)
+
+
+def test_a_backup_and_a_restore_have_their_programs_in_the_image() -> None:
+    """They dump and fill PostgreSQL by `pg_dump` and `pg_restore`, of one version with it."""
+    (packages,) = [words for words in installed() if words[:2] == ["apt-get", "install"]]
+    assert "postgresql-client" in packages
+    base = next(value for name, value in instructions() if name == "FROM")
+    assert base.endswith("-bookworm") and services()["database"]["image"] == "postgres:15"
+
+
+def test_the_state_in_containers_can_be_exchanged_and_backups_lie_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A volume itself cannot be renamed; what is beside the state stays when that is restored."""
+    volumes = dict(each.split(":") for each in services()["lab"]["volumes"])
+    declared = yaml.safe_load((ROOT / "compose.yaml").read_text())["volumes"]
+    assert set(declared) == {*volumes, "database"}
+    found = lab_in_containers(monkeypatch)
+    assert str(found.state.parent) == volumes["state"]
+    assert not found.secrets_folder.is_relative_to(found.state)
+    assert str(found.secrets_folder.parent) == volumes["state"]
+    assert variables()["RICOCHET_ARTIFACTS"] == str(found.state)
+    assert variables()["PREFECT_HOME"] == str(found.state / "prefect")
+    (owned,) = [words for words in installed() if words[0] == "install"]
+    assert {*volumes.values()} <= {*owned} and not {str(found.state)} & {*owned}
+
+
+def test_what_is_said_of_containers_is_where_they_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    head, found = (ROOT / "compose.yaml").read_text(), lab_in_containers(monkeypatch)
+    for name in ("prefect", "mlflow-admin"):
+        assert str(found.secrets_folder / name) in head
+    page = (ROOT / "docs" / "lab.md").read_text()
+    commands = re.findall(r"ricochet (backup|restore) /backups/\S+ .*--config (\S+?)'", page)
+    assert commands == [("backup", lab_file()), ("restore", lab_file())]
 
 
 @pytest.mark.proof
