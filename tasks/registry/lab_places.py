@@ -203,7 +203,7 @@ def take(state: Path, places: Sequence[Place], *, database: bool) -> None:
     """Have a state, which is marked as a lab's, and the places of its registry belong together.
 
     Args:
-        database: As `lab_state.mark`.
+        database: As `lab_state.Mark` has it.
 
     Raises:
         BadInput: As `refuse_others`, or a place cannot be written.
