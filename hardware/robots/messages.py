@@ -1,7 +1,7 @@
 """What the client of an arm and the process that owns it say to each other: lines of JSON.
 
     client -> owner   start, then beat (20 ms), move, stop, close
-    owner -> client   ready or refused, then pulse (20 ms), state (a period), done, fault
+    owner -> client   ready or refused, then pulse (20 ms), state (a period), done, fault, closed
 
 Every line is checked for its keys, types and finite numbers; one that is not as it should be ends
 the connection, as a death does. Times are those of the machine's monotonic clock, which processes
@@ -164,8 +164,16 @@ class Fault:
     kind: Literal["fault"] = "fault"
 
 
+@dataclass(frozen=True)
+class Closed:
+    """The arm is let go, after it was stopped or a fault said that it was not."""
+
+    __pydantic_config__ = STRICT
+    kind: Literal["closed"] = "closed"
+
+
 ToOwner = Start | Beat | Move | Stop | Close
-ToClient = Ready | Refused | Pulse | State | Done | Fault
+ToClient = Ready | Refused | Pulse | State | Done | Fault | Closed
 Message = ToOwner | ToClient
 TO_OWNER: TypeAdapter[Any] = TypeAdapter(Annotated[ToOwner, Field(discriminator="kind")])
 TO_CLIENT: TypeAdapter[Any] = TypeAdapter(Annotated[ToClient, Field(discriminator="kind")])

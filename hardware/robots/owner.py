@@ -188,6 +188,7 @@ def _drive(owned: Ownership) -> None:
             _fail(owned, arm, _raised(error))
         with contextlib.suppress(Exception):
             owned.call("close", arm.close, limit=limits.closing)
+        owned.send(messages.Closed())
     except Exception as error:
         owned.send(_refused(error))
     finally:

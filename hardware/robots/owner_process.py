@@ -13,10 +13,6 @@ class OwnerProcess(Protocol):
         """Return whether it has ended, after so long, s, at most."""
         ...
 
-    def orderly(self) -> bool:
-        """Return whether it has ended by itself when the arm was stopped and let go."""
-        ...
-
     def kill(self) -> None:
         """End it at once."""
         ...
@@ -32,9 +28,6 @@ class _Child:
         except subprocess.TimeoutExpired:
             return False
         return True
-
-    def orderly(self) -> bool:
-        return self.process.poll() == 0
 
     def kill(self) -> None:
         self.process.kill()

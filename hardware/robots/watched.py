@@ -68,7 +68,7 @@ class WatchedArm:
         self._numbers, self._sending = itertools.count(1), threading.Lock()
         self._answers: dict[int, Future[Refusal | None]] = {}
         self._ended, self._over = threading.Event(), threading.Event()
-        self._closing, self._failing = False, threading.Lock()
+        self._closing, self._let_go, self._failing = False, False, threading.Lock()
         end, self._process = owner_process.launch(*(() if lock is None else (lock,)))
         self._channel = Channel(end, sends=messages.TO_OWNER, receives=messages.TO_CLIENT)
         try:
@@ -138,7 +138,7 @@ class WatchedArm:
         self._take_last()
         if not gone:
             self._fail(Refusal("arm", "its owner did not end", "an end in time"))
-        elif not self._process.orderly():
+        elif not self._let_go:
             self._fail(Refusal("arm", "its owner died as it was closed", "an owner that lives"))
         self._end_process()
         self._channel.close()
@@ -229,6 +229,8 @@ class WatchedArm:
             self._track.append((message.when, message.state))
         elif isinstance(message, messages.Fault):
             self._note(message.fault)
+        elif isinstance(message, messages.Closed):
+            self._let_go = True
         elif isinstance(message, messages.Done):
             answer = self._answers.get(message.number)
             if answer is not None and not answer.done():

@@ -17,16 +17,28 @@ from ricochet.tasks.registry.lab_notes import Note
 from ricochet.tasks.storage import checked_json, database_address
 
 TABLE = "ricochet_lab"
+PLAIN = """relkind = 'r' AND NOT relrowsecurity AND NOT relhastriggers AND NOT relhasrules
+AND relchecks = 0 AND NOT EXISTS (SELECT FROM pg_attrdef WHERE adrelid = pg_class.oid)
+AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid
+AND (indexprs IS NOT NULL OR indpred IS NOT NULL)) AND NOT EXISTS (SELECT FROM pg_attribute
+WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+AND atttypid NOT IN ('text'::regtype, 'bigint'::regtype))"""
+"""What of `pg_class` is a table that runs nothing of its owner's when it is read or written."""
 HOLDS = f"""
-SELECT (SELECT relkind = 'r' AND NOT relrowsecurity AND NOT relhastriggers AND NOT relhasrules AND
-pg_get_userbyid(relowner) = current_user FROM pg_class WHERE oid = to_regclass('{TABLE}')),
+SELECT (SELECT {PLAIN} FROM pg_class WHERE oid = to_regclass('{TABLE}')),
 to_regclass('registered_models') IS NOT NULL, to_regclass('flow_run') IS NOT NULL,
-concat_ws(' ', pg_postmaster_start_time(), oid, current_schema())
-FROM pg_database WHERE datname = current_database()
+concat_ws(' ', pg_postmaster_start_time(), oid, current_schema()),
+(SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('{TABLE}') AND NOT attisdropped
+AND attname IN ('home', 'starts')) = 2 FROM pg_database WHERE datname = current_database()
 """
-NOTED = f"SELECT left(pg_catalog.to_jsonb(t)::text, {lab_notes.LONGEST}) FROM {TABLE} t LIMIT 1"
-ALONE = f"SELECT pg_advisory_xact_lock(hashtext('{TABLE}'))"
-"""Whoever notes something waits for who does so already."""
+NOTED = f"""
+SELECT left(pg_catalog.jsonb_strip_nulls(pg_catalog.to_jsonb(t))::text, {lab_notes.LONGEST})
+FROM ONLY {TABLE} t LIMIT 1
+"""
+MADE = f"CREATE TABLE {TABLE} (registry text NOT NULL, home text, starts bigint)"
+COMPLETED = f"ALTER TABLE {TABLE} ADD home text, ADD starts bigint"
+ALONE = f"LOCK TABLE ONLY {TABLE} IN SHARE ROW EXCLUSIVE MODE"
+"""Whoever notes something waits for who does so already; who reads or dumps it for nobody."""
 BOUNDED = "SET LOCAL statement_timeout = '60s'"
 CONNECTING = 10
 """Longest time that one attempt to connect takes, s."""
@@ -43,12 +55,14 @@ class Found:
         note: Of which registry it is part; None where there is none.
         mlflow, prefect: Whether it has MLflow's tables, or Prefect's.
         identity: Of the running server, the database and the schema, whatever address leads there.
+        complete: Whether the table of the note has all its columns; None where there is no table.
     """
 
     note: Note | None
     mlflow: bool
     prefect: bool
     identity: str
+    complete: bool | None
 
 
 @dataclass(frozen=True)
@@ -85,22 +99,24 @@ class Database:
             BadInput: Something else is by now, or it cannot be written.
         """
         with self._cursor() as cursor:
+            found = self._found(cursor)
+            if not found.complete:
+                cursor.execute(MADE if found.complete is None else COMPLETED)
             cursor.execute(ALONE)
             if self._found(cursor).note != before:
                 raise BadInput(self.shown, "one that another `up` takes now", "one at a time")
-            cursor.execute(statements(note))
+            cursor.execute(f"DELETE FROM ONLY {TABLE};\n{_filled(note)}")
 
     def _found(self, cursor: Any) -> Found:
         cursor.execute(HOLDS)
-        noted, mlflow, prefect, identity = cursor.fetchone()
+        noted, mlflow, prefect, identity, complete = cursor.fetchone()
         if noted is False:  # whoever reads one would run what another role put into it
-            expected = f"one that the role of the lab made and nothing else, or no {TABLE}"
-            raise BadInput(f"{self.shown} {TABLE}", "no plain table of its own", expected)
+            raise BadInput(f"{self.shown} {TABLE}", "no plain table", "that, or none")
         if noted:
             cursor.execute(NOTED)
         rows = cursor.fetchall() if noted else []
         note = checked_json.read(Note, rows[0][0], f"{self.shown} {TABLE}") if rows else None
-        return Found(note, mlflow, prefect, identity)
+        return Found(note, mlflow, prefect, identity, None if noted is None else complete)
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -147,12 +163,17 @@ def statements(note: Note) -> str:
     Raises:
         ValueError: The id is none, or the place no text.
     """
+    return f"DROP TABLE IF EXISTS {TABLE};\n{MADE};\n{_filled(note)}"
+
+
+def _filled(note: Note) -> str:
+    """Return what writes the note into its table."""
     int(note.registry, 16)
     if "\0" in note.home:
         raise ValueError("a place with a zero in it")
     home = note.home.replace("'", "''")
     return (
-        f"SET LOCAL standard_conforming_strings = on;\nDROP TABLE IF EXISTS {TABLE};\n"
-        f"CREATE TABLE {TABLE} (registry text NOT NULL, home text NOT NULL, starts bigint);\n"
-        f"INSERT INTO {TABLE} VALUES ('{note.registry}', '{home}', {note.starts:d});"
+        "SET LOCAL standard_conforming_strings = on;\n"
+        f"INSERT INTO {TABLE} (registry, home, starts)"
+        f" VALUES ('{note.registry}', '{home}', {note.starts:d});"
     )

@@ -7,6 +7,7 @@ refuses. Which databases and packages are that lab's, `lab_places` tells.
 """
 
 import contextlib
+import dataclasses
 import os
 import sqlite3
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ricochet.models.core.bad_input import BadInput
+from ricochet.tasks.registry.lab_notes import home_of
 from ricochet.tasks.storage import checked_json
 from ricochet.tasks.storage.files import read_bytes, shown, write_json
 from ricochet.tasks.storage.provenance import ARTIFACTS, artifacts, workplace
@@ -35,7 +37,7 @@ class Mark:
         database: Whether it is in a database that a lab's file names, and not in the state.
         registry: Its id (`lab_places`); None before servers that know of it have started.
         places: Where it was last, in words, by keys of the lab's file.
-        home: Where the state was then: one that is elsewhere was moved, or is a copy.
+        home: Where the state was then (`home_of`): one that is elsewhere was moved, or is a copy.
         starts: How many starts of its servers there were by then.
     """
 
@@ -49,7 +51,7 @@ class Mark:
 
 def write(state: Path, found: Mark) -> None:
     """Write what a state says of its lab's registry."""
-    facts = asdict(found)
+    facts = asdict(dataclasses.replace(found, home=home_of(found.home)))
     write_json(state / MARK, {key: fact for key, fact in facts.items() if fact is not None})
 
 

@@ -81,6 +81,10 @@ class Faults:
             raise RuntimeError("RTDE: connection\nreset")
         if self.now(f"die in {call}"):
             os._exit(1)
+        if self.now(f"end in {call}"):
+            os._exit(0)
+        if self.now(f"leave {call}"):
+            raise SystemExit
 
 
 class Plain(Faults):

@@ -12,7 +12,7 @@ class OwnerThread:
     """As `owner_process.OwnerProcess`; ending it is hanging up."""
 
     def __init__(self, end):
-        self.end, self.statuses = end, []
+        self.end = end
         self.thread = threading.Thread(target=self.run, name="owner")
         self.thread.start()
 
@@ -20,16 +20,13 @@ class OwnerThread:
         channel = Channel(self.end, sends=messages.TO_CLIENT, receives=messages.TO_OWNER)
         try:
             (start,) = channel.receive(10.0)
-            owner.own(channel, start, end=self.statuses.append)
+            owner.own(channel, start, end=lambda status: None)
         finally:
             channel.close()
 
     def wait(self, patience):
         self.thread.join(patience)
         return not self.thread.is_alive()
-
-    def orderly(self):
-        return not self.thread.is_alive() and not self.statuses
 
     def kill(self):
         with contextlib.suppress(OSError):  # it has ended, or does at this moment

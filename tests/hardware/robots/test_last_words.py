@@ -37,9 +37,6 @@ class Owner:
     def wait(self, _patience):
         return self.ended
 
-    def orderly(self):
-        return False
-
     kill = end
 
 

@@ -129,9 +129,11 @@ def test_closing_returns_while_the_driver_hangs_in_it(lab, call, closing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["dies in stop", "killed before", "killed meanwhile"])
+@pytest.mark.parametrize(
+    "way", ["die in stop", "end in stop", "leave stop", "killed before", "killed meanwhile"]
+)
 def test_an_arm_whose_owner_dies_as_it_is_closed_is_stopped_beside_its_driver(lab, way):
-    fault = {"fault": "die in stop"} if way == "dies in stop" else {}
+    fault = {"fault": way} if way.endswith("stop") else {}
     if way == "killed meanwhile":
         fault = {"fault": "hold stop", "held": GENEROUS}
     arm = lab.arm(Limits(hang=3.0), **fault)

@@ -1,6 +1,7 @@
 """Of two copies of a lab's state, or of a part of its registry, one goes on and no other."""
 
 import contextlib
+import os
 import shutil
 import sqlite3
 
@@ -97,6 +98,15 @@ def test_a_start_that_was_killed_as_it_noted_is_gone_on_with_where_the_state_was
     take(moved, tmp_path / "packages")
 
 
+def test_a_state_whose_name_is_no_text_is_gone_on_with(tmp_path):
+    state = tmp_path / os.fsdecode(b"lab \xff's")
+    state.mkdir()
+    for _ in range(2):
+        take(state, tmp_path / "packages")
+    moved = state.rename(tmp_path / "moved")
+    take(moved, tmp_path / "packages")
+
+
 def test_a_note_of_before_is_completed(state, tmp_path):
     file = tmp_path / "packages" / lab_places.NOTE
     registry = lab_state.read(state).registry
@@ -145,8 +155,33 @@ def test_a_database_of_before_is_completed(server, databases, tmp_path):
     server.execute("DROP TABLE ricochet_lab; CREATE TABLE ricochet_lab (registry text NOT NULL);"
                    f"INSERT INTO ricochet_lab VALUES ('{registry}')", name="mlflow")  # fmt: skip
     take(tmp_path, **databases)
-    found = server.execute("SELECT * FROM ricochet_lab", name="mlflow")
+    found = server.execute("SELECT registry, home, starts FROM ricochet_lab", name="mlflow")
     assert found == [(registry, str(tmp_path), 2)]
+
+
+@pytest.mark.slow
+def test_who_reads_the_note_or_was_let_read_it_is_in_nobody_s_way(server, databases, tmp_path):
+    """A dump that takes hours, a role that dumps, and a view."""
+    take(tmp_path, **databases)
+    server.execute("DROP ROLE IF EXISTS dumps; CREATE ROLE dumps")
+    server.execute("GRANT SELECT ON ricochet_lab TO dumps", name="mlflow")
+    server.execute("CREATE VIEW seen AS SELECT registry FROM ricochet_lab", name="mlflow")
+    import psycopg2
+
+    with contextlib.closing(psycopg2.connect(server.address("mlflow"))) as dump:
+        dump.cursor().execute("LOCK TABLE ricochet_lab IN ACCESS SHARE MODE")
+        take(tmp_path, **databases)
+    seen = "SELECT has_table_privilege('dumps', 'ricochet_lab', 'SELECT'), count(*) FROM seen"
+    assert server.execute(seen, name="mlflow") == [(True, 1)]
+    server.execute("DROP VIEW seen; DROP OWNED BY dumps; DROP ROLE dumps", name="mlflow")
+
+
+@pytest.mark.slow
+def test_another_user_goes_on_with_what_the_former_made(server, databases, tmp_path):
+    server.execute("DROP ROLE IF EXISTS former; CREATE ROLE former")
+    take(tmp_path, **databases)
+    server.execute("ALTER TABLE ricochet_lab OWNER TO former", name="mlflow")
+    take(tmp_path, **databases)
 
 
 @pytest.mark.slow

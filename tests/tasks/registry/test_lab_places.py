@@ -218,13 +218,16 @@ def test_a_second_state_on_one_database_is_refused(server, databases, tmp_path):
         "CREATE TRIGGER t BEFORE INSERT ON ricochet_lab FOR EACH ROW EXECUTE FUNCTION run()",
         "CREATE TABLE ricochet_lab (registry text);"
         "CREATE RULE r AS ON INSERT TO ricochet_lab DO ALSO SELECT 1",
-        "CREATE TABLE ricochet_lab (registry text);ALTER TABLE ricochet_lab OWNER TO pg_monitor",
+        "CREATE TABLE ricochet_lab (registry text CHECK (length(registry) > 0))",
+        "CREATE TABLE ricochet_lab (registry text, more text DEFAULT current_user)",
+        "CREATE DOMAIN id AS text CHECK (length(value) > 0); CREATE TABLE ricochet_lab (a id)",
+        "CREATE TABLE ricochet_lab (registry text); CREATE INDEX ON ricochet_lab (upper(registry))",
     ],
 )
 def test_what_stands_for_the_note_and_runs_something_is_not_read(server, databases, tmp_path, made):
     server.execute(made, name="mlflow")
     with pytest.raises(
-        BadInput, match="ricochet_lab: found no plain table of its own, expected one that the role"
+        BadInput, match="ricochet_lab: found no plain table, expected that, or none"
     ):
         take(tmp_path, **databases)
     assert not lab_state.is_marked(tmp_path)

@@ -1,7 +1,7 @@
 """A real rig is let go in any case, and what goes wrong then is said."""
 
+from ricochet.hardware.robots.messages import Channel, Closed
 from ricochet.tasks.systems.bouncing_ball.tracking import real_rig
-from tests.hardware.robots import owner_thread
 from tests.tasks.systems.bouncing_ball import real_rig_fakes
 
 
@@ -9,9 +9,14 @@ def test_an_arm_whose_owner_dies_as_it_is_let_go_is_stopped_and_that_is_said(
     tmp_path, monkeypatch, capsys
 ):
     fakes = real_rig_fakes.install(monkeypatch, tmp_path)
-    rig = real_rig.open_rig(real_rig_fakes.loaded(), armed=True)
+    rig, send = real_rig.open_rig(real_rig_fakes.loaded(), armed=True), Channel.send
+
+    def without_a_last_word(channel, message, **how):
+        if not isinstance(message, Closed):
+            send(channel, message, **how)
+
     with real_rig.held(rig):
-        monkeypatch.setattr(owner_thread.OwnerThread, "orderly", lambda _: False)
+        monkeypatch.setattr(Channel, "send", without_a_last_word)
     assert fakes.stopped_beside == [rig.host]
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("arm: found its owner died") and line.endswith("the arm is stopped")
