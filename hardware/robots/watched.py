@@ -68,7 +68,8 @@ class WatchedArm:
         self._numbers, self._sending = itertools.count(1), threading.Lock()
         self._answers: dict[int, Future[Refusal | None]] = {}
         self._ended, self._over = threading.Event(), threading.Event()
-        self._closing, self._let_go, self._failing = False, False, threading.Lock()
+        self._closing, self._let_go = False, False
+        self._failing, self._releasing = threading.Lock(), threading.Lock()
         end, self._process = owner_process.launch(*(() if lock is None else (lock,)))
         self._channel = Channel(end, sends=messages.TO_OWNER, receives=messages.TO_CLIENT)
         try:
@@ -120,12 +121,16 @@ class WatchedArm:
             self._ask(Stop)
 
     def close(self) -> None:
-        """Stop the arm, let it go and end its owner, in bounded time; may be called twice.
+        """Stop the arm, let it go and end its owner, in bounded time; many may call it.
 
         An owner that dies meanwhile, or before, may have stopped nothing: `fault` then says so.
         """
-        if self._over.is_set():
-            return
+        with self._releasing:
+            if not self._over.is_set():
+                self._release()
+
+    def _release(self) -> None:
+        """Let the arm go, once."""
         self._closing = True
         limits = self._start.limits
         try:

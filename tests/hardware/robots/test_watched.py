@@ -7,6 +7,7 @@ benchmarks.bouncing_ball.watched_arm` prints them. Owners that hang or die are i
 """
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -118,6 +119,14 @@ def test_a_driver_that_raises_when_it_is_stopped_is_stopped_beside_itself(rig):
     arm = rig.arm(fault="raise in stop")
     arm.stop()
     assert "connection reset" in str(arm.advance(GENEROUS)) and rig.wait("emergency stop")
+
+
+def test_many_close_an_arm_at_once_and_it_is_closed_once(rig):
+    arm = rig.arm()
+    with ThreadPoolExecutor(8) as threads:
+        closing = [threads.submit(arm.close) for _ in range(8)]
+        assert [each.result() for each in closing] == 8 * [None]
+    assert len(rig.events("close")) == 1 and arm.fault is None
 
 
 def test_a_simulated_arm_behind_it_is_moved_and_watched_as_ever(rig):
