@@ -11,6 +11,7 @@ import os
 import socket
 import socketserver
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ LINES = 200
 """Programs that may hold ports at a time; more are sent away."""
 TICK = 0.5
 """Between two looks at whether `up` ends, s."""
+STARTING = 60.0
+"""For how long a server that `up` had begun may listen once more, s."""
 _holding = threading.Lock()
 _held: dict[Path, list[socket.socket]] = {}
 _outlived: list[socket.socket] = []
@@ -98,10 +101,13 @@ def _outlive(state: Path, line: socket.socket, handed: list[socket.socket]) -> N
         line.recv(1)
     if _held.get(state) is handed:
         del _held[state]
-    for listener in handed:
-        with contextlib.suppress(OSError):  # another program's did so before
-            listener.shutdown(socket.SHUT_RDWR)
-        _outlived.append(listener)
+    _outlived.extend(handed)
+    end = time.monotonic() + STARTING
+    while time.monotonic() < end:
+        for listener in handed:
+            with contextlib.suppress(OSError):  # it listens no more, or is closed
+                listener.shutdown(socket.SHUT_RDWR)
+        time.sleep(TICK)
 
 
 class _Door(socketserver.ThreadingUnixStreamServer):

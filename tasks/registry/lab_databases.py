@@ -39,7 +39,7 @@ MADE = f"CREATE TABLE {TABLE} (registry text NOT NULL, home text, starts bigint)
 COMPLETED = f"ALTER TABLE {TABLE} ADD home text, ADD starts bigint"
 ALONE = f"LOCK TABLE ONLY {TABLE} IN SHARE ROW EXCLUSIVE MODE"
 """Whoever notes something waits for who does so already; who reads or dumps it for nobody."""
-BOUNDED = "SET LOCAL statement_timeout = '60s'"
+BOUNDED = "SET LOCAL statement_timeout = '60s'; SET LOCAL standard_conforming_strings = on"
 CONNECTING = 10
 """Longest time that one attempt to connect takes, s."""
 FOR_GOOD = "FATAL:"
@@ -163,7 +163,8 @@ def statements(note: Note) -> str:
     Raises:
         ValueError: The id is none, or the place no text.
     """
-    return f"DROP TABLE IF EXISTS {TABLE};\n{MADE};\n{_filled(note)}"
+    plain = "SET LOCAL standard_conforming_strings = on"
+    return f"{plain};\nDROP TABLE IF EXISTS {TABLE};\n{MADE};\n{_filled(note)}"
 
 
 def _filled(note: Note) -> str:
@@ -173,7 +174,6 @@ def _filled(note: Note) -> str:
         raise ValueError("a place with a zero in it")
     home = note.home.replace("'", "''")
     return (
-        "SET LOCAL standard_conforming_strings = on;\n"
         f"INSERT INTO {TABLE} (registry, home, starts)"
         f" VALUES ('{note.registry}', '{home}', {note.starts:d});"
     )

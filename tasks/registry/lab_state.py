@@ -25,7 +25,7 @@ MARK = "lab.json"
 SCHEMA = "ricochet.lab/1"
 EXPERIMENTS = "SELECT count(*) FROM experiments WHERE experiment_id != 0"
 """All but MLflow's own."""
-FLOW_RUNS = "SELECT count(*) FROM flow_run"
+FLOW_RUNS = "SELECT (SELECT count(*) FROM flow_run) + (SELECT count(*) FROM variable)"
 FOUND = "a lab whose registry its servers alone give"
 
 
@@ -151,26 +151,34 @@ def refuse_another_registry(state: Path, *, database: bool) -> None:
 
 
 def refuse_flow_runs(state: Path) -> None:
-    """Refuse a database for flow runs, deployments and variables that are in the state itself.
+    """Refuse a database of Prefect's where flow runs or variables are in the state itself.
 
     Raises:
-        BadInput: There are such.
+        BadInput: There are such, or what is there cannot be read.
     """
     store = state / "prefect" / "prefect.db"
-    if runs := _count(store, FLOW_RUNS):
-        found = f"one, beside {runs} flow runs in {store}, which it would hide"
-        raise BadInput("prefect_database", found, f"none, or {store.parent} moved away")
+    if not store.is_file() or not store.stat().st_size:
+        return
+    try:
+        found = _asked(store, FLOW_RUNS)
+    except sqlite3.Error as error:
+        raise BadInput(str(store), str(error), "a store of Prefect's, or none") from error
+    if found:
+        hidden = f"one, beside {found} flow runs and variables in {store}, which it would hide"
+        raise BadInput("prefect_database", hidden, f"none, or {store.parent} moved away")
 
 
 def _count(database: Path, query: str) -> int:
     """Return what a query counts in a store of SQLite; none where there is no such store."""
-    address = f"{database.resolve().as_uri()}?mode=ro"
-    with (
-        contextlib.suppress(sqlite3.Error),
-        contextlib.closing(sqlite3.connect(address, uri=True)) as store,
-    ):
-        return int(store.execute(query).fetchone()[0])
+    with contextlib.suppress(sqlite3.Error):
+        return _asked(database, query)
     return 0
+
+
+def _asked(database: Path, query: str) -> int:
+    address = f"{database.resolve().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as store:
+        return int(store.execute(query).fetchone()[0])
 
 
 def refuse_without_servers(state: Path) -> None:

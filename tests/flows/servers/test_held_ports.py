@@ -61,6 +61,21 @@ def test_once_the_servers_end_calls_are_refused_and_only_their_user_gets_the_por
     assert all("127.0.0.1" in takes(port) for port in ports)
 
 
+def test_a_server_that_was_starting_when_up_ended_leaves_no_port_that_listens(tmp_path):
+    """The next `up` was refused its port until that program ended."""
+    with contextlib.ExitStack() as programs:
+        with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
+            port = listener.getsockname()[1]
+            with held_ports.offered(tmp_path, [listener]):
+                programs.enter_context(holder(tmp_path, port))
+            wait_for(lambda: refused(port), seconds=60)
+            listener.listen(5)
+            assert not refused(port)
+        wait_for(lambda: refused(port), seconds=60)
+        with listening.held("127.0.0.1", [port]):
+            assert takes(port) == []
+
+
 def test_a_program_that_was_killed_holds_nothing_and_costs_the_servers_nothing(tmp_path):
     with listening.held("127.0.0.1", [0]) as [[listener, *_]]:
         port = listener.getsockname()[1]

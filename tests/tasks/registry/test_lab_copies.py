@@ -202,17 +202,25 @@ def test_of_two_that_start_at_one_moment_one_has_the_databases(databases, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_database_that_is_named_later_hides_no_flow_runs(databases, tmp_path):
+@pytest.mark.parametrize("table", ["flow_run", "variable"])
+def test_a_database_that_is_named_later_hides_no_flow_runs(databases, tmp_path, table):
     """Deployments and variables were gone, and no backup held them."""
     take(tmp_path)
     place = tmp_path / "prefect"
     place.mkdir()
+    (place / "prefect.db").touch()
+    lab_state.refuse_flow_runs(tmp_path)
     with contextlib.closing(sqlite3.connect(place / "prefect.db")) as store, store:
-        store.execute("CREATE TABLE flow_run (id TEXT)")
+        for name in ("flow_run", "variable"):
+            store.execute(f"CREATE TABLE {name} (id TEXT)")
+    lab_state.refuse_flow_runs(tmp_path)
     with contextlib.closing(sqlite3.connect(place / "prefect.db")) as store, store:
-        store.execute("INSERT INTO flow_run VALUES ('a')")
-    said = f"{PREFECT}: found one, beside 1 flow runs in {place}/prefect.db"
+        store.execute(f"INSERT INTO {table} VALUES ('a')")
+    said = f"{PREFECT}: found one, beside 1 flow runs and variables in {place}/prefect.db"
     with pytest.raises(BadInput, match=said):
+        take(tmp_path, **{PREFECT: databases[PREFECT]})
+    (place / "prefect.db").write_text("no database")
+    with pytest.raises(BadInput, match=f"{place}/prefect.db: found file is not a database"):
         take(tmp_path, **{PREFECT: databases[PREFECT]})
     place.rename(tmp_path / "aside")
     take(tmp_path, **{PREFECT: databases[PREFECT]})
