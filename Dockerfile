@@ -7,7 +7,7 @@ RUN apt-get update \
         git make libegl1 libgl1-mesa-dri libportaudio2 postgresql-client \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 ricochet \
-    && install --directory --owner ricochet /app /state /backups
+    && install --directory --owner ricochet /app /app/artifacts /state /backups
 
 USER ricochet
 WORKDIR /app

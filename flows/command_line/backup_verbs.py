@@ -92,6 +92,8 @@ def restore(call: Call) -> Mapping[str, Any]:
         call.report_line(f"what was there before is now {aside}")
     for put in done.undone:
         call.report_line(f"what a restore that was killed had put in place is now {put}")
+    if given.state is None:
+        _bring_recordings_back(call, state)
     for line in _to_compare(done):
         call.report_line(line)
     call.report_next(_after_restore(given, state))
@@ -104,6 +106,22 @@ def restore(call: Call) -> Mapping[str, Any]:
         **_facts(done.backup),
         "counts": dict(done.counts),
     }
+
+
+def _bring_recordings_back(call: Call, state: Path) -> None:
+    """Copy recordings to where DVC looks for them, and say so; or say what is to be copied."""
+    from ricochet.tasks.backups import contents, published_recordings
+
+    try:
+        with bar("recordings") as progress:
+            found = published_recordings.bring_back(state, progress=progress)
+    except (BadInput, OSError, RuntimeError) as error:
+        kept = state / contents.REMOTE
+        call.report_line(f"recordings are in {kept}, and not where DVC looks for them: {error}")
+        return
+    if found is not None:
+        remote, count = found
+        call.report_line(f"{remote}: {count} files of recordings that it lacked")
 
 
 def _after_restore(given: argparse.Namespace, state: Path) -> str:

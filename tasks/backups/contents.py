@@ -160,14 +160,18 @@ def _prefect(state: Path) -> Path:
     return own if own.is_file() else named
 
 
-def _remote() -> Path | None:
-    """Return the folder of the DVC remote that nights publish to, if it is a folder."""
+def remote_folder() -> Path | None:
+    """Return where the DVC remote is that nights publish to, there or not; None if no folder."""
     root = workplace()
     if not (root / ".dvc").is_dir():
         return None
     address = dvc_publish.remotes(root).get("published", "")
-    place = Path(root / ".dvc", address).resolve()
-    return place if address and "://" not in address and place.is_dir() else None
+    return Path(root / ".dvc", address).resolve() if address and "://" not in address else None
+
+
+def _remote() -> Path | None:
+    place = remote_folder()
+    return place if place is not None and place.is_dir() else None
 
 
 def _unpublished(state: Path) -> Iterator[Path]:
