@@ -137,7 +137,7 @@ class WatchedArm:
             self._channel.send(messages.Close())
             gone = self._process.wait(limits.hang + limits.closing + limits.stopping)
         except OSError:
-            gone = self._process.wait(0.0)
+            gone = self._process.wait(limits.hang)  # one that was killed may end yet
         self._over.set()
         self._thread.join()
         self._take_last()
