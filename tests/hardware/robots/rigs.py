@@ -66,7 +66,7 @@ def gone(pid):
         try:
             if Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] == "Z":
                 return True
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # before it was opened, or read
             return True
         time.sleep(0.01)
     return False

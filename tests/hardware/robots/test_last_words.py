@@ -5,6 +5,7 @@ there fails, though what was said before lies in it to be read.
 """
 
 import socket
+import threading
 
 import pytest
 
@@ -26,16 +27,18 @@ class Owner:
         self.ours, end = socket.socketpair()
         self.channel = Channel(end, sends=messages.TO_CLIENT, receives=messages.TO_OWNER)
         self.channel.send(Ready(STATE))
-        self.ended = False
+        self.ended, self.ending = False, threading.Lock()
 
     def end(self):
-        if not self.ended:
-            self.channel.send(Fault(WHY))
-            self.channel.close()
-        self.ended = True
+        with self.ending:
+            if not self.ended:
+                self.channel.send(Fault(WHY))
+                self.channel.close()
+            self.ended = True
 
     def wait(self, _patience):
-        return self.ended
+        with self.ending:
+            return self.ended
 
     kill = end
 

@@ -167,7 +167,7 @@ def test_a_second_way_of_stopping_that_fails_is_said(lab):
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["dies by itself", "killed", "paused"])
 def test_an_owner_that_dies_or_falls_silent_is_replaced_by_the_second_way(lab, way):
-    fault = {"fault": "die in advance", "after": 0.3} if way == "dies by itself" else {}
+    fault = {"fault": "die in advance", "after": 1.5} if way == "dies by itself" else {}
     arm = lab.arm(Limits(hang=3.0), **fault)
     arm.move((0.3, 0.35, 0.2), 0.5)
     pid = lab.wait("sent")[0]["pid"]
