@@ -9,7 +9,6 @@ import pytest
 
 from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_places, lab_state
-from tests import postgres
 from tests.tasks.registry.test_lab_places import MLFLOW, PREFECT, STORE, forget, take
 
 FORMER = r"{key}: found .*, as it was before .* was last used, expected .*; or, to go on with"
@@ -115,35 +114,13 @@ def test_a_note_of_before_is_completed(state, tmp_path):
     assert str(state) in file.read_text()
 
 
-@pytest.fixture(scope="module")
-def server():
-    """A PostgreSQL whose password every client knows."""
-    with postgres.running() as found, pytest.MonkeyPatch.context() as patch:
-        file = found.folder / "pgpass"
-        file.write_text(found.pgpass)
-        file.chmod(0o600)
-        patch.setenv("PGPASSFILE", str(file))
-        yield found
-
-
-@pytest.fixture
-def databases(server):
-    """Two empty databases by the keys of a lab's file."""
-    names = {MLFLOW: "mlflow", PREFECT: "prefect"}
-    for name in names.values():
-        server.execute(f"CREATE DATABASE {name}")
-    yield {key: server.address(name) for key, name in names.items()}
-    for name in (*names.values(), "moved"):
-        server.execute(f"DROP DATABASE IF EXISTS {name}")
-
-
 @pytest.mark.slow
 def test_a_database_that_was_left_behind_by_a_move_is_not_gone_back_to(server, databases, tmp_path):
     """Its registry was older, and so was the backup of it."""
     take(tmp_path, **databases)
-    server.execute("CREATE DATABASE moved TEMPLATE mlflow")
+    server.execute("CREATE DATABASE another TEMPLATE mlflow")
     for _ in range(2):
-        take(tmp_path, **{**databases, MLFLOW: server.address("moved")})
+        take(tmp_path, **{**databases, MLFLOW: server.address("another")})
     with pytest.raises(BadInput, match=FORMER.format(key=MLFLOW)):
         take(tmp_path, **databases)
 

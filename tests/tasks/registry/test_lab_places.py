@@ -11,7 +11,6 @@ from ricochet.models.core.bad_input import BadInput
 from ricochet.tasks.registry import lab_databases, lab_places, lab_state
 from ricochet.tasks.registry.lab_databases import Database
 from ricochet.tasks.registry.lab_notes import Note
-from tests import postgres
 
 MLFLOW, PREFECT, STORE = lab_places.MLFLOW, lab_places.PREFECT, lab_places.STORE
 
@@ -145,28 +144,6 @@ def test_up_starts_nothing_on_packages_of_nobody(state, tmp_path):
     ):
         pytest.fail("started")
     assert not (state / up.LOGS).exists()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A PostgreSQL whose password every client knows."""
-    with postgres.running() as found, pytest.MonkeyPatch.context() as patch:
-        file = tmp_path_factory.mktemp("secrets") / "pgpass"
-        file.touch(mode=0o600)
-        file.write_text(found.pgpass)
-        patch.setenv("PGPASSFILE", str(file))
-        yield found
-
-
-@pytest.fixture
-def databases(server):
-    """Two empty databases by the keys of a lab's file."""
-    names = {MLFLOW: "mlflow", PREFECT: "prefect"}
-    for name in names.values():
-        server.execute(f"CREATE DATABASE {name}")
-    yield {key: server.address(name) for key, name in names.items()}
-    for name in (*names.values(), "another"):
-        server.execute(f"DROP DATABASE IF EXISTS {name}")
 
 
 @pytest.mark.slow
